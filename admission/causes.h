@@ -20,11 +20,11 @@ class CauseList {
 
   // At most kMostParts. The reason's text must outlive the explanation; the message is what is written to the
   // Writer from here on, up to startField() or the next cause.
-  Writer& start(std::string_view reason) {
+  TextWriter& start(std::string_view reason) {
     parts_[count_++] = {reason, text_.size(), kNoField};
     return text_;
   }
-  Writer& startField() {
+  TextWriter& startField() {
     parts_[count_ - 1].field = text_.size();
     return text_;
   }
@@ -60,7 +60,7 @@ class CauseList {
     return parts_[index].field == kNoField ? end(index) : parts_[index].field;
   }
 
-  Writer text_;
+  TextWriter text_;
   std::array<Part, kMostParts> parts_;  // the first count_ of them
   size_t count_ = 0;
 };

@@ -27,39 +27,42 @@ bool isOfConversion(const criticalservice::Criterion& criterion) {
 }
 
 std::vector<graph::Condition> conditionsToConfirm(const graph::Graph& graph, const GuardIndex& index,
-                                                  const kube::ObjectKey& key, Manner manner) {
+                                                  const kube::ObjectKey& key, DeletionEffect deletionEffect) {
   std::vector<graph::Condition> conditions;
   forEachToConfirm(
-      GraphFacts(graph, index), index.rules(), index.stakes(key),
-      [&](uint32_t /*stake*/, uint32_t condition) {
+      GraphFacts(graph, index), index.rules(), index.guardEntries(key),
+      [&](uint32_t /*guard entry*/, uint32_t condition) {
         conditions.push_back(graph.condition(graph::ConditionId{condition}));
       },
-      manner);
+      deletionEffect);
   std::ranges::sort(conditions);
   conditions.erase(std::unique(conditions.begin(), conditions.end()), conditions.end());
   return conditions;
 }
 
-Judged judged(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& key, Manner manner) {
-  Judged result{
-      admission::decide(GraphFacts(graph, index), index.rules(), index.stakes(key), manner), {}, {}};
+PreliminaryVerdict judged(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& key,
+                          DeletionEffect deletionEffect) {
+  PreliminaryVerdict result{
+      admission::decide(GraphFacts(graph, index), index.rules(), index.guardEntries(key), deletionEffect),
+      {},
+      {}};
   if (!result.decision.allowed || result.decision.held)
     result.explanation = admission::explain(graph, index, key, result.decision);
   if (result.decision.allowed && result.decision.guarded)
-    result.toConfirm = conditionsToConfirm(graph, index, key, manner);
+    result.toConfirm = conditionsToConfirm(graph, index, key, deletionEffect);
   return result;
 }
 
 }  // namespace
 
-ClusterView::ClusterView(std::string ownNamespace, Told told)
+ClusterView::ClusterView(std::string ownNamespace, ViewScope told)
     : told_(told), index_(graph_, std::move(ownNamespace)) {
   intern(criticalservice::criticalServiceType());
 }
 
 graph::TypeId ClusterView::intern(const kube::GroupResource& type) {
   const graph::TypeId id = graph_.internType(type);
-  if (told_ == Told::Everything) graph_.setKnowledge(id, graph::Knowledge::Synced);
+  if (told_ == ViewScope::Everything) graph_.setKnowledge(id, graph::Knowledge::Synced);
   return id;
 }
 
@@ -84,7 +87,7 @@ void ClusterView::putFinding(const kube::GroupResource& type) {
 
 bool ClusterView::isBelievable(const kube::GroupResource& type) const {
   const auto id = graph_.findType(type);
-  return id ? believable(graph_.knowledge(*id)) : told_ == Told::Everything;
+  return id ? believable(graph_.knowledge(*id)) : told_ == ViewScope::Everything;
 }
 
 void ClusterView::forget(const kube::GroupResource& type) {
@@ -227,15 +230,15 @@ void ClusterView::noteLoss(const criticalservice::CriticalService& service,
 
 // Called before the finder is told of the role, so that it still knows the former one.
 void ClusterView::tellOfRole(const kube::Object& role) {
-  const std::span<const Stake> stakes = index_.stakes(role.key);
-  const bool isNeeded =
-      std::ranges::any_of(stakes, [](const Stake& one) { return one.role == Role::Dependency; });
+  const std::span<const GuardEntry> guardEntries = index_.guardEntries(role.key);
+  const bool isNeeded = std::ranges::any_of(
+      guardEntries, [](const GuardEntry& one) { return one.role == GuardRole::Dependency; });
   if (!isNeeded || !finder_.allowsLess(role)) return;
-  for (const Stake& stake : stakes) {
-    const criticalservice::CriticalService& service = index_.service(stake.service);
-    const Dependencies& needed = index_.dependencies(stake.service);
+  for (const GuardEntry& guardEntry : guardEntries) {
+    const criticalservice::CriticalService& service = index_.service(guardEntry.service);
+    const Dependencies& needed = index_.dependencies(guardEntry.service);
     const auto found = std::ranges::find(needed, role.key, &criticalservice::Dependency::object);
-    if (stake.role != Role::Dependency || found == needed.end() || !isUnmet(service)) continue;
+    if (guardEntry.role != GuardRole::Dependency || found == needed.end() || !isUnmet(service)) continue;
     weakened_({Weakening::Kind::Dependency, service.meta.name, service.meta.uid, role.key,
                "it allows less than before (" + found->why + ")"});
   }
@@ -332,20 +335,21 @@ void ClusterView::remove(const kube::ObjectKey& key, std::string_view uid) {
   reliances_.erase(key.name);
 }
 
-Decision ClusterView::decide(const kube::ObjectKey& key, Manner manner) const {
-  return admission::decide(GraphFacts(graph_, index_), index_.rules(), index_.stakes(key), manner);
+Decision ClusterView::decide(const kube::ObjectKey& key, DeletionEffect deletionEffect) const {
+  return admission::decide(GraphFacts(graph_, index_), index_.rules(), index_.guardEntries(key),
+                           deletionEffect);
 }
 
 bool ClusterView::guardsScaling(const kube::ObjectKey& key) const {
   if (!believable(graph_.knowledge(index_.allServices()))) return true;
-  return std::ranges::any_of(index_.stakes(key), [this](const Stake& stake) {
-    return stake.role == Role::Provider && index_.service(stake.service).guardsScaling;
+  return std::ranges::any_of(index_.guardEntries(key), [this](const GuardEntry& guardEntry) {
+    return guardEntry.role == GuardRole::Provider && index_.service(guardEntry.service).guardsScaling;
   });
 }
 
 bool ClusterView::isMet(const criticalservice::Criterion& criterion) const {
   const auto condition = graph_.findCondition(criticalservice::conditionOf(criterion));
-  if (!condition) return told_ == Told::Everything;
+  if (!condition) return told_ == ViewScope::Everything;
   return graph_.holders(*condition) == 0 && believable(graph_.knowledge(*condition));
 }
 
@@ -356,20 +360,21 @@ Explanation ClusterView::explain(const kube::ObjectKey& key, const Decision& dec
 
 // Puts the seen objects into copies: the watch of their type may know more by now, and would not tell that
 // they are gone.
-Judged ClusterView::judge(const kube::ObjectKey& key, std::span<const Seen> seen, Manner manner) const {
-  if (seen.empty()) return judged(graph_, index_, key, manner);
+PreliminaryVerdict ClusterView::judge(const kube::ObjectKey& key, std::span<const ObservedObject> seen,
+                                      DeletionEffect deletionEffect) const {
+  if (seen.empty()) return judged(graph_, index_, key, deletionEffect);
   graph::Graph graph = graph_.snapshot();
   const GuardIndex index = index_;
-  for (const Seen& object : seen) graph.upsert(graph.internType(object.type), object.meta);
-  return judged(graph, index, key, manner);
+  for (const ObservedObject& object : seen) graph.upsert(graph.internType(object.type), object.meta);
+  return judged(graph, index, key, deletionEffect);
 }
 
 std::vector<uint32_t> ClusterView::remembering(const kube::ObjectKey& key) const {
   std::vector<uint32_t> numbers;
-  for (const Stake& stake : index_.stakes(key)) {
-    const bool isItself =
-        stake.role == Role::Service && criticalservice::keyOf(index_.service(stake.service)) == key;
-    if (remembers(stake.role, isItself)) numbers.push_back(stake.service);
+  for (const GuardEntry& guardEntry : index_.guardEntries(key)) {
+    const bool isItself = guardEntry.role == GuardRole::Service &&
+                          criticalservice::keyOf(index_.service(guardEntry.service)) == key;
+    if (remembers(guardEntry.role, isItself)) numbers.push_back(guardEntry.service);
   }
   std::ranges::sort(numbers);
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());

@@ -24,19 +24,19 @@
 namespace lastout::admission {
 
 // How it comes to be known.
-enum class Told : uint8_t {
+enum class ViewScope : uint8_t {
   Everything,     // every object of every type: what was not told is not there
   WhatIsWatched,  // some types, each known as well as know() says, and at first not at all
 };
 
 // An object that was seen elsewhere, and may be newer than what is known.
-struct Seen {
+struct ObservedObject {
   kube::GroupResource type;
   kube::ObjectMeta meta;
 };
 
 // A verdict on a DELETE, before the confirming read.
-struct Judged {
+struct PreliminaryVerdict {
   Decision decision;
   Explanation explanation;                  // of a denial, and of Reason::Held
   std::vector<graph::Condition> toConfirm;  // of an ALLOW of what is guarded: what to read, each once
@@ -46,7 +46,7 @@ struct Judged {
 class ClusterView {
  public:
   // `ownNamespace`: as GuardIndex's.
-  explicit ClusterView(std::string ownNamespace = {}, Told told = Told::Everything);
+  explicit ClusterView(std::string ownNamespace = {}, ViewScope told = ViewScope::Everything);
   ClusterView(const ClusterView&) = delete;
   ClusterView& operator=(const ClusterView&) = delete;
 
@@ -69,7 +69,7 @@ class ClusterView {
 
   // The object is there, and looks so. Of a CriticalService only its place in the graph: see guard().
   void upsert(const kube::GroupResource& type, const kube::ObjectMeta& meta);
-  // Likewise, and what it says: what providers need follows from that (criticalservice/dependencies.h).
+  // Called with its content, too: what providers need follows from that (criticalservice/dependencies.h).
   void tell(const kube::Object& object);
   // The same of a CriticalService: what it says is guarded from now on. Fails when that cannot be understood
   // (criticalservice::parseStanding()): its provider is guarded then by a criterion that is never met. Where
@@ -78,7 +78,7 @@ class ClusterView {
   // The object is gone, whatever it was; with a uid, unless another one has its name by now.
   void remove(const kube::ObjectKey& key, std::string_view uid = {});
 
-  Decision decide(const kube::ObjectKey& key, Manner manner = Manner::Ending) const;
+  Decision decide(const kube::ObjectKey& key, DeletionEffect deletionEffect = DeletionEffect::Ending) const;
   // The object is the provider of a CriticalService with spec.guard.scaleToZero, or nobody can say.
   bool guardsScaling(const kube::ObjectKey& key) const;
   // What the service's provider needs, as far as was told.
@@ -100,8 +100,8 @@ class ClusterView {
   Explanation explain(const kube::ObjectKey& key, const Decision& decision,
                       std::string_view detail = {}) const;
   // decide(), its words, and what to confirm; as it would be if these objects were there, too.
-  Judged judge(const kube::ObjectKey& key, std::span<const Seen> seen = {},
-               Manner manner = Manner::Ending) const;
+  PreliminaryVerdict judge(const kube::ObjectKey& key, std::span<const ObservedObject> seen = {},
+                           DeletionEffect deletionEffect = DeletionEffect::Ending) const;
 
   const graph::Graph& graph() const { return graph_; }
   const GuardIndex& guards() const { return index_; }
@@ -139,7 +139,7 @@ class ClusterView {
   void tellOf(const criticalservice::CriticalService& former, const criticalservice::CriticalService& now);
   bool isUnmet(const criticalservice::CriticalService& service) const;
 
-  const Told told_;
+  const ViewScope told_;
   std::optional<criticalservice::KnownTypes> types_;
   graph::Graph graph_;
   GuardIndex index_;

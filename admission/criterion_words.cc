@@ -5,7 +5,7 @@
 #include "admission/decide.h"
 
 namespace lastout::admission {
-void writeHeld(Writer& text, const graph::Graph& graph, const criticalservice::Criterion& criterion,
+void writeHeld(TextWriter& text, const graph::Graph& graph, const criticalservice::Criterion& criterion,
                graph::ConditionId condition, Holders& holders) {
   findHolders(graph, condition, holders);
   const kube::GroupResource& type = criticalservice::typeOf(criterion);
@@ -26,12 +26,12 @@ void writeHeld(Writer& text, const graph::Graph& graph, const criticalservice::C
   if (one && !holders.live) text << " (being deleted)";
   if (!one) text.either(holders.shown < holders.count, " (among them ", " (").names(graph, holders) << ")";
   if (!believable(knowledge) && knowledge != graph::Knowledge::Unknown) {
-    (text << " (when last seen: ").ignorance(graph, type, knowledge) << ")";
+    (text << " (when last seen: ").unknownBecause(graph, type, knowledge) << ")";
   }
   if (isConverted) text.either(one, ", and the provider converts it", ", and the provider converts them");
 }
 
-void writeNotKnown(Writer& text, const graph::Graph& graph, const criticalservice::Criterion& criterion,
+void writeNotKnown(TextWriter& text, const graph::Graph& graph, const criticalservice::Criterion& criterion,
                    graph::Knowledge knowledge) {
   if (const std::string_view doubt = criticalservice::doubtOf(criterion); !doubt.empty()) {
     (text << "it is not understood what ").name(criticalservice::toString(criterion)) << " asks for (";
@@ -47,7 +47,7 @@ void writeNotKnown(Writer& text, const graph::Graph& graph, const criticalservic
   } else {
     text.key(viewOf(std::get<criticalservice::SpecificResourceCriterion>(criterion).object)) << " exists";
   }
-  (text << " (").ignorance(graph, type, knowledge) << ")";
+  (text << " (").unknownBecause(graph, type, knowledge) << ")";
 }
 
 }  // namespace lastout::admission

@@ -9,11 +9,11 @@ namespace lastout::admission {
 
 // "coolresources.my.crd.group/some-instance has finalizer my.crd.group/super-important"; fills `holders`,
 // which was empty. Something holds the condition, which is the criterion's.
-void writeHeld(Writer& text, const graph::Graph& graph, const criticalservice::Criterion& criterion,
+void writeHeld(TextWriter& text, const graph::Graph& graph, const criticalservice::Criterion& criterion,
                graph::ConditionId condition, Holders& holders);
 // "it is not known whether any coolresources.my.crd.group has finalizer ... (...)": nothing is seen to hold
 // it.
-void writeNotKnown(Writer& text, const graph::Graph& graph, const criticalservice::Criterion& criterion,
+void writeNotKnown(TextWriter& text, const graph::Graph& graph, const criticalservice::Criterion& criterion,
                    graph::Knowledge knowledge);
 
 }  // namespace lastout::admission

@@ -28,7 +28,7 @@ struct Rules {
 };
 
 // Why a DELETE concerns a CriticalService (docs/verdicts.md). The object that is to be deleted is:
-enum class Role : uint8_t {
+enum class GuardRole : uint8_t {
   Service,          // the CriticalService itself, or the CRD of CriticalServices: its provider must be absent
   Provider,         // its provider: its criteria must hold
   HoldsProvider,    // the namespace of its provider, or its provider's CRD: as Provider while the provider is
@@ -38,13 +38,13 @@ enum class Role : uint8_t {
   LastoutNamespace  // lastout's own namespace: no service may be left
 };
 
-struct Stake {
-  Role role = Role::Provider;
+struct GuardEntry {
+  GuardRole role = GuardRole::Provider;
   uint32_t service = 0;
 };
 
 // The effect of an admitted DELETE (admission/held_provider.h).
-enum class Manner : uint8_t {
+enum class DeletionEffect : uint8_t {
   Ending,  // the object goes, or, deleted in the foreground, what it runs goes
   Held,    // a finalizer of lastout's is on the object, and keeps it and what it runs
 };
@@ -86,8 +86,8 @@ struct Decision {
   // A CriticalService guards the object, as its intent lets it: an ALLOW needs a confirming read first.
   bool guarded = false;
   bool held = false;                   // the criteria of the provider itself do not count: it is held
-  Reason reason = Reason::NotGuarded;  // of the first blocker, in the order of stakes and criteria
-  uint32_t stake = 0;                  // index of the first stake that blocks
+  Reason reason = Reason::NotGuarded;  // of the first blocker, in the order of guard entries and criteria
+  uint32_t guardEntry = 0;             // index of the first guard entry that blocks
   uint32_t criterion = 0;              // index within its service of the first criterion that blocks
   uint32_t unmet = 0;                  // how many blockers in all
 };
@@ -103,25 +103,26 @@ struct ProviderGuards {
 };
 
 template <Facts F>
-ProviderGuards providerGuards(const F& facts, std::span<const Stake> stakes);
+ProviderGuards providerGuards(const F& facts, std::span<const GuardEntry> guardEntries);
 
-// Calls visit(stakeIndex, criterionIndex, reason) for every blocker, in order, until it returns false.
+// Calls visit(guardEntryIndex, criterionIndex, reason) for every blocker, in order, until it returns false.
 template <Facts F, class Visit>
-void forEachBlocker(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit,
-                    Manner manner = Manner::Ending);
+void forEachBlocker(const F& facts, const Rules& rules, std::span<const GuardEntry> guardEntries, Visit visit,
+                    DeletionEffect deletionEffect = DeletionEffect::Ending);
 
-// Calls visit(stakeIndex, condition) for every condition that must have no holder for an ALLOW: a confirming
-// read looks at these (docs/verdicts.md, "Before an ALLOW"). A condition may be visited more than once. Where
-// the read finds a holder, the facts are brought up to date and decided again: another condition may matter
-// then.
+// Calls visit(guardEntryIndex, condition) for every condition that must have no holder for an ALLOW: a
+// confirming read looks at these (docs/verdicts.md, "Before an ALLOW"). A condition may be visited more than
+// once. Where the read finds a holder, the facts are brought up to date and decided again: another condition
+// may matter then.
 template <Facts F, class Visit>
-void forEachToConfirm(const F& facts, const Rules& rules, std::span<const Stake> stakes, Visit visit,
-                      Manner manner = Manner::Ending);
+void forEachToConfirm(const F& facts, const Rules& rules, std::span<const GuardEntry> guardEntries,
+                      Visit visit, DeletionEffect deletionEffect = DeletionEffect::Ending);
 
-// Returns the verdict for a DELETE of the object that has these stakes. Never fails; unsure means DENY.
+// Returns the verdict for a DELETE of the object that has these guard entries. Never fails; unsure means
+// DENY.
 template <Facts F>
-Decision decide(const F& facts, const Rules& rules, std::span<const Stake> stakes,
-                Manner manner = Manner::Ending);
+Decision decide(const F& facts, const Rules& rules, std::span<const GuardEntry> guardEntries,
+                DeletionEffect deletionEffect = DeletionEffect::Ending);
 
 }  // namespace lastout::admission
 

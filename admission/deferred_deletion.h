@@ -7,11 +7,12 @@
 
 namespace lastout::admission {
 
-// Whether a CriticalService remembers that the deletion of an object was deferred in which it has a stake of
-// that role. What goes after all CriticalServices (their CRD, lastout's own namespace) none can remember.
-constexpr bool remembers(Role role, bool isItself) {
-  return role == Role::Provider || role == Role::HoldsProvider || role == Role::Dependency ||
-         (role == Role::Service && isItself);
+// Whether a CriticalService remembers that the deletion of an object was deferred in which it has a guard
+// entry of that role. What goes after all CriticalServices (their CRD, lastout's own namespace) none can
+// remember.
+constexpr bool remembers(GuardRole role, bool isItself) {
+  return role == GuardRole::Provider || role == GuardRole::HoldsProvider || role == GuardRole::Dependency ||
+         (role == GuardRole::Service && isItself);
 }
 
 // Whether a CriticalService wants the denied deletion deferred. A person was told no, and may have changed

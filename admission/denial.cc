@@ -5,40 +5,40 @@
 
 namespace lastout::admission {
 
-const criticalservice::CriticalService& Denial::serviceOf(const Blocker& blocker) const {
-  return index_.service(stakes_[blocker.stake].service);
+const criticalservice::CriticalService& DenialText::serviceOf(const Blocker& blocker) const {
+  return index_.service(guardEntries_[blocker.guardEntry].service);
 }
 
 // What it is that blocks: a criterion, or the provider.
-graph::ConditionId Denial::conditionOf(const Blocker& blocker) const {
+graph::ConditionId DenialText::conditionOf(const Blocker& blocker) const {
   const Rules& rules = index_.rules();
-  const ServiceRule& rule = rules.services[stakes_[blocker.stake].service];
+  const ServiceRule& rule = rules.services[guardEntries_[blocker.guardEntry].service];
   return graph::ConditionId{
       waitsForProvider(blocker) ? rule.provider : rules.criteria[rule.firstCriterion + blocker.criterion]};
 }
 
-Denial::Denial(Reader reader, const graph::Graph& graph, const GuardIndex& index, const KeyView& object,
-               Manner manner)
+DenialText::DenialText(Reader reader, const graph::Graph& graph, const GuardIndex& index,
+                       const KeyView& object, DeletionEffect deletionEffect)
     : reader_(reader),
       graph_(graph),
       index_(index),
       object_(object),
-      stakes_(index.stakes(object)),
+      guardEntries_(index.guardEntries(object)),
       causes_(reader),
       roots_(graph) {
-  gather(manner);
+  gather(deletionEffect);
   phrase();
 }
 
-void Denial::gather(Manner manner) {
+void DenialText::gather(DeletionEffect deletionEffect) {
   uint32_t last = graph::kNone;
   forEachBlocker(
-      GraphFacts(graph_, index_), index_.rules(), stakes_,
-      [&](uint32_t stake, uint32_t criterion, Reason reason) {
-        const Blocker blocker{stake, criterion, reason};
+      GraphFacts(graph_, index_), index_.rules(), guardEntries_,
+      [&](uint32_t guardEntry, uint32_t criterion, Reason reason) {
+        const Blocker blocker{guardEntry, criterion, reason};
         total_++;
-        guards_ += stake != last ? 1 : 0;
-        last = stake;
+        guards_ += guardEntry != last ? 1 : 0;
+        last = guardEntry;
         if (shown_ == first_.size()) {
           if (!comesBefore(blocker, first_.back())) return true;
           shown_--;
@@ -48,12 +48,12 @@ void Denial::gather(Manner manner) {
         first_[at] = blocker;
         return true;
       },
-      manner);
+      deletionEffect);
 }
 
-void Denial::phrase() {
+void DenialText::phrase() {
   for (size_t i = 0; i < shown_; ++i) {
-    Writer& text = causes_.start(toString(first_[i].reason));
+    TextWriter& text = causes_.start(toString(first_[i].reason));
     text.forgetLongestName();
     writeBlocker(text, first_[i], phrases_[i], false);
     phrases_[i].longestName = text.longestName();
@@ -65,7 +65,7 @@ void Denial::phrase() {
   causes_.start(kMoreBlockers).number(total_ - shown_) << " more";
 }
 
-void Denial::findRoots() {
+void DenialText::findRoots() {
   for (size_t i = 0; i < shown_; ++i) {
     if (phrases_[i].holders.count == 1) roots_.leaveOut(phrases_[i].holders.examples[0]);
   }
@@ -85,29 +85,30 @@ void Denial::findRoots() {
   }
 }
 
-bool Denial::comesBefore(const Blocker& a, const Blocker& b) const {
-  const Stake& left = stakes_[a.stake];
-  const Stake& right = stakes_[b.stake];
+bool DenialText::comesBefore(const Blocker& a, const Blocker& b) const {
+  const GuardEntry& left = guardEntries_[a.guardEntry];
+  const GuardEntry& right = guardEntries_[b.guardEntry];
   if (left.service != right.service) return serviceOf(a).meta.name < serviceOf(b).meta.name;
   return std::pair(left.role, a.criterion) < std::pair(right.role, b.criterion);
 }
 
 // Two services may wait for the same thing; the sentence says it once.
-bool Denial::sameWords(const Blocker& a, const Blocker& b) const {
+bool DenialText::sameWords(const Blocker& a, const Blocker& b) const {
   const bool isCriterion = a.reason == Reason::CriterionUnmet || a.reason == Reason::CriterionUnknown;
   return isCriterion && a.reason == b.reason && conditionOf(a) == conditionOf(b);
 }
 
-void Denial::writeField(Writer& text, const Blocker& blocker) const {
+void DenialText::writeField(TextWriter& text, const Blocker& blocker) const {
   text.service(serviceOf(blocker).meta.name);
-  if (roleOf(blocker) == Role::Service) text << "#spec.provider";
-  if (roleOf(blocker) == Role::Dependency) (text << "#") << criticalservice::kDependenciesField;
-  if (roleOf(blocker) == Role::Provider || roleOf(blocker) == Role::HoldsProvider) {
+  if (roleOf(blocker) == GuardRole::Service) text << "#spec.provider";
+  if (roleOf(blocker) == GuardRole::Dependency) (text << "#") << criticalservice::kDependenciesField;
+  if (roleOf(blocker) == GuardRole::Provider || roleOf(blocker) == GuardRole::HoldsProvider) {
     (text << "#") << criticalservice::fieldOf(serviceOf(blocker), blocker.criterion);
   }
 }
 
-std::optional<graph::ObjectId> Denial::replacement(const criticalservice::CriticalService& service) const {
+std::optional<graph::ObjectId> DenialText::replacement(
+    const criticalservice::CriticalService& service) const {
   if (service.providerUid.empty()) return std::nullopt;
   const auto provider = graph_.find(service.provider);
   // Of manifests no uid is known.
@@ -116,7 +117,7 @@ std::optional<graph::ObjectId> Denial::replacement(const criticalservice::Critic
   return isThatOne ? std::nullopt : provider;
 }
 
-void Denial::addReplaced() {
+void DenialText::addReplaced() {
   const criticalservice::CriticalService* last = nullptr;
   for (const Blocker& blocker : shown()) {
     const criticalservice::CriticalService& service = serviceOf(blocker);

@@ -1,4 +1,4 @@
-// Denial: who blocks a DELETE, in the order and in the words in which people are told. Insides of
+// DenialText: what blocks a DELETE, in the order and in the words in which people are told. Insides of
 // admission/explain.h.
 #pragma once
 
@@ -22,24 +22,24 @@ namespace lastout::admission {
 // bytes: what matters comes first.
 inline constexpr char kHeldSentence[] = " may be deleted, but waits to be finalized until ";
 
-class Denial {
+class DenialText {
  public:
-  // Keeps references to all of its arguments. `manner`: of the DELETE that is denied.
-  Denial(Reader reader, const graph::Graph& graph, const GuardIndex& index, const KeyView& object,
-         Manner manner = Manner::Ending);
+  // Keeps references to all of its arguments. `deletionEffect`: of the DELETE that is denied.
+  DenialText(Reader reader, const graph::Graph& graph, const GuardIndex& index, const KeyView& object,
+             DeletionEffect deletionEffect = DeletionEffect::Ending);
 
   bool empty() const {
     return shown_ == 0;
   }  // nothing blocks: the verdict was made of other facts than these
   // Not when empty. The sentence, in at most kLongestMessage bytes.
   std::string sentence() const;
-  // Likewise, of a provider that is held: what it waits for once it is deleted.
+  // The same for a provider that is held: what it waits for once it is deleted.
   std::string heldSentence() const;
   void moveCausesTo(Explanation& explanation) const { causes_.moveTo(explanation); }  // after the sentence
 
  private:
   struct Blocker {
-    uint32_t stake = 0;
+    uint32_t guardEntry = 0;
     uint32_t criterion = 0;
     Reason reason = Reason::NotGuarded;
   };
@@ -61,7 +61,7 @@ class Denial {
   };
 
   const criticalservice::CriticalService& serviceOf(const Blocker& blocker) const;
-  Role roleOf(const Blocker& blocker) const { return stakes_[blocker.stake].role; }
+  GuardRole roleOf(const Blocker& blocker) const { return guardEntries_[blocker.guardEntry].role; }
   graph::ConditionId conditionOf(const Blocker& blocker) const;
   std::span<const Blocker> shown() const { return {first_.data(), shown_}; }
   bool isItself() const { return object_.resource == "criticalservices"; }
@@ -70,27 +70,27 @@ class Denial {
     return blocker.reason == Reason::ProviderPresent || blocker.reason == Reason::ProviderUnknown;
   }
 
-  void gather(Manner manner);
+  void gather(DeletionEffect deletionEffect);
   void phrase();
   void findRoots();
   bool comesBefore(const Blocker& a, const Blocker& b) const;
   bool sameWords(const Blocker& a, const Blocker& b) const;
 
   std::string sentence(size_t longestName, bool withRoots) const;
-  void writeSubject(Writer& text) const;
-  void writeHolder(Writer& text, const criticalservice::CriticalService& service) const;
-  void writeNeed(Writer& text, const Blocker& blocker) const;
-  Remedy writeList(Writer& text, size_t longestName) const;
-  void writeAdvice(Writer& text, const Remedy& remedy, bool withRoots) const;
-  void writeServicesLeft(Writer& text) const;
+  void writeSubject(TextWriter& text) const;
+  void writeHolder(TextWriter& text, const criticalservice::CriticalService& service) const;
+  void writeNeed(TextWriter& text, const Blocker& blocker) const;
+  Remedy writeList(TextWriter& text, size_t longestName) const;
+  void writeAdvice(TextWriter& text, const Remedy& remedy, bool withRoots) const;
+  void writeServicesLeft(TextWriter& text) const;
 
-  void writeInSentence(Writer& text, size_t shown, size_t longestName) const;
-  void writeBlocker(Writer& text, const Blocker& blocker, Phrase& phrase, bool inSentence) const;
-  void writeHeld(Writer& text, const Blocker& blocker, Phrase& phrase) const;
-  void writeUnknown(Writer& text, const Blocker& blocker, Phrase& phrase) const;
-  void writeProvider(Writer& text, const Blocker& blocker, Phrase& phrase, bool inSentence) const;
+  void writeInSentence(TextWriter& text, size_t shown, size_t longestName) const;
+  void writeBlocker(TextWriter& text, const Blocker& blocker, Phrase& phrase, bool inSentence) const;
+  void writeHeld(TextWriter& text, const Blocker& blocker, Phrase& phrase) const;
+  void writeUnknown(TextWriter& text, const Blocker& blocker, Phrase& phrase) const;
+  void writeProvider(TextWriter& text, const Blocker& blocker, Phrase& phrase, bool inSentence) const;
 
-  void writeField(Writer& text, const Blocker& blocker) const;
+  void writeField(TextWriter& text, const Blocker& blocker) const;
   // The service's provider, when it has another uid than the one that is recorded.
   std::optional<graph::ObjectId> replacement(const criticalservice::CriticalService& service) const;
   void addReplaced();
@@ -99,7 +99,7 @@ class Denial {
   const graph::Graph& graph_;
   const GuardIndex& index_;
   const KeyView& object_;
-  std::span<const Stake> stakes_;
+  std::span<const GuardEntry> guardEntries_;
 
   // The blockers that come first by the names of their services, so that the words do not depend on what came
   // when.
@@ -109,7 +109,7 @@ class Denial {
   Roots roots_;
   size_t shown_ = 0;
   uint32_t total_ = 0;
-  uint32_t guards_ = 0;  // stakes that have a blocker
+  uint32_t guards_ = 0;  // guard entries that have a blocker
 };
 
 }  // namespace lastout::admission

@@ -20,21 +20,21 @@ bool isSame(const KeyView& a, const KeyView& b) {
 
 }  // namespace
 
-std::string Denial::sentence() const {
+std::string DenialText::sentence() const {
   std::string text = sentence(kLongNames, true);
   if (text.size() > kLongestMessage) text = sentence(kShortNames, true);
   return text.size() <= kLongestMessage ? text : sentence(kShortNames, false);
 }
 
-std::string Denial::heldSentence() const {
-  Writer text(kShortNames * 2, reader_);
+std::string DenialText::heldSentence() const {
+  TextWriter text(kShortNames * 2, reader_);
   text.key(object_) << kHeldSentence << "it may go: ";
   writeList(text, kShortNames * 2);
   return text.take();
 }
 
-std::string Denial::sentence(size_t longestName, bool withRoots) const {
-  Writer text(longestName, reader_);
+std::string DenialText::sentence(size_t longestName, bool withRoots) const {
+  TextWriter text(longestName, reader_);
   text.key(object_);
   const auto left = [](const Blocker& blocker) { return blocker.reason == Reason::ServicesLeft; };
   if (std::ranges::any_of(shown(), left)) {
@@ -49,7 +49,7 @@ std::string Denial::sentence(size_t longestName, bool withRoots) const {
   return text.take();
 }
 
-void Denial::Remedy::add(const Remedy& other) {
+void DenialText::Remedy::add(const Remedy& other) {
   live = live || other.live;
   waiting = waiting || other.waiting;
   unseen = unseen || other.unseen;
@@ -59,19 +59,19 @@ void Denial::Remedy::add(const Remedy& other) {
 }
 
 // Why the object is guarded, up to the word before its first blocker.
-void Denial::writeSubject(Writer& text) const {
+void DenialText::writeSubject(TextWriter& text) const {
   const Blocker& blocker = first_[0];
   const criticalservice::CriticalService& service = serviceOf(blocker);
-  if (roleOf(blocker) == Role::Service) {
+  if (roleOf(blocker) == GuardRole::Service) {
     text << (isItself() ? " must stay while " : " must stay, with all that it defines, while ");
     return;
   }
-  if (roleOf(blocker) == Role::Dependency) {
+  if (roleOf(blocker) == GuardRole::Dependency) {
     writeNeed(text, blocker);
     text << ", and must stay while ";
     return;
   }
-  const bool holds = roleOf(blocker) == Role::HoldsProvider;
+  const bool holds = roleOf(blocker) == GuardRole::HoldsProvider;
   if (holds) writeHolder(text, service);
   const bool replaced = replacement(service).has_value();
   if (replaced) text << ", which replaced the one that was seen first";
@@ -85,7 +85,7 @@ void Denial::writeSubject(Writer& text) const {
 }
 
 // A namespace, a CRD, or what owns the provider.
-void Denial::writeHolder(Writer& text, const criticalservice::CriticalService& service) const {
+void DenialText::writeHolder(TextWriter& text, const criticalservice::CriticalService& service) const {
   const bool isSeen = graph_.find(service.provider).has_value();
   const bool defines = object_.resource == "customresourcedefinitions";
   text.either(isSeen, "", " may");
@@ -97,8 +97,8 @@ void Denial::writeHolder(Writer& text, const criticalservice::CriticalService& s
 }
 
 // What the object is to the provider.
-void Denial::writeNeed(Writer& text, const Blocker& blocker) const {
-  const Dependencies& dependencies = index_.dependencies(stakes_[blocker.stake].service);
+void DenialText::writeNeed(TextWriter& text, const Blocker& blocker) const {
+  const Dependencies& dependencies = index_.dependencies(guardEntries_[blocker.guardEntry].service);
   const auto found = std::ranges::find_if(dependencies, [&](const criticalservice::Dependency& dependency) {
     return isSame(viewOf(dependency.object), object_);
   });
@@ -106,7 +106,7 @@ void Denial::writeNeed(Writer& text, const Blocker& blocker) const {
   if (found != dependencies.end()) (text << " (").name(found->why) << ")";
 }
 
-Denial::Remedy Denial::writeList(Writer& text, size_t longestName) const {
+DenialText::Remedy DenialText::writeList(TextWriter& text, size_t longestName) const {
   std::array<size_t, kMostCauses> distinct{};
   size_t count = 0;
   for (size_t i = 0; i < shown_; ++i) {
@@ -129,7 +129,7 @@ Denial::Remedy Denial::writeList(Writer& text, size_t longestName) const {
   return remedy;
 }
 
-void Denial::writeInSentence(Writer& text, size_t shown, size_t longestName) const {
+void DenialText::writeInSentence(TextWriter& text, size_t shown, size_t longestName) const {
   const Phrase& phrase = phrases_[shown];
   if (!waitsForProvider(first_[shown]) && phrase.longestName <= longestName) {
     text << causes_.message(shown);
@@ -139,7 +139,8 @@ void Denial::writeInSentence(Writer& text, size_t shown, size_t longestName) con
   writeBlocker(text, first_[shown], again, true);
 }
 
-void Denial::writeBlocker(Writer& text, const Blocker& blocker, Phrase& phrase, bool inSentence) const {
+void DenialText::writeBlocker(TextWriter& text, const Blocker& blocker, Phrase& phrase,
+                              bool inSentence) const {
   switch (blocker.reason) {
     case Reason::ProviderPresent:
     case Reason::ProviderUnknown:
@@ -154,14 +155,14 @@ void Denial::writeBlocker(Writer& text, const Blocker& blocker, Phrase& phrase, 
   }
 }
 
-void Denial::writeHeld(Writer& text, const Blocker& blocker, Phrase& phrase) const {
+void DenialText::writeHeld(TextWriter& text, const Blocker& blocker, Phrase& phrase) const {
   admission::writeHeld(text, graph_, serviceOf(blocker).criteria[blocker.criterion], conditionOf(blocker),
                        phrase.holders);
   const bool live = phrase.holders.live;
   phrase.remedy = {live, !live, false, phrase.holders.count, nullptr};
 }
 
-void Denial::writeUnknown(Writer& text, const Blocker& blocker, Phrase& phrase) const {
+void DenialText::writeUnknown(TextWriter& text, const Blocker& blocker, Phrase& phrase) const {
   const criticalservice::Criterion& criterion = serviceOf(blocker).criteria[blocker.criterion];
   const graph::Knowledge knowledge = graph_.knowledge(conditionOf(blocker));
   writeNotKnown(text, graph_, criterion, knowledge);
@@ -170,7 +171,8 @@ void Denial::writeUnknown(Writer& text, const Blocker& blocker, Phrase& phrase) 
   if (knowledge == graph::Knowledge::Forbidden) phrase.remedy.forbidden = &criticalservice::typeOf(criterion);
 }
 
-void Denial::writeProvider(Writer& text, const Blocker& blocker, Phrase& phrase, bool inSentence) const {
+void DenialText::writeProvider(TextWriter& text, const Blocker& blocker, Phrase& phrase,
+                               bool inSentence) const {
   const criticalservice::CriticalService& service = serviceOf(blocker);
   const bool unknown = blocker.reason == Reason::ProviderUnknown;
   if (unknown) text << "it is not known whether ";
@@ -178,7 +180,7 @@ void Denial::writeProvider(Writer& text, const Blocker& blocker, Phrase& phrase,
   if (inSentence && !isItself()) (text << " of ").service(service.meta.name);
   if (unknown) {
     const graph::Knowledge knowledge = graph_.knowledge(conditionOf(blocker));
-    (text << " is gone (").ignorance(graph_, service.provider.type, knowledge) << ")";
+    (text << " is gone (").unknownBecause(graph_, service.provider.type, knowledge) << ")";
     phrase.remedy.unseen = true;
     if (knowledge == graph::Knowledge::Forbidden) phrase.remedy.forbidden = &service.provider.type;
     return;
@@ -190,7 +192,7 @@ void Denial::writeProvider(Writer& text, const Blocker& blocker, Phrase& phrase,
   phrase.remedy = {live, !live, false, 1, nullptr};
 }
 
-void Denial::writeServicesLeft(Writer& text) const {
+void DenialText::writeServicesLeft(TextWriter& text) const {
   const size_t all = index_.size();
   const bool one = all == 1;
   text << " is where lastout runs, and must stay while ";
@@ -215,7 +217,7 @@ void Denial::writeServicesLeft(Writer& text) const {
   }
 }
 
-void Denial::writeAdvice(Writer& text, const Remedy& remedy, bool withRoots) const {
+void DenialText::writeAdvice(TextWriter& text, const Remedy& remedy, bool withRoots) const {
   const bool one = remedy.objects == 1;
   const bool providers = waitsForProvider(first_[0]);
   const std::string_view atRoot = withRoots ? roots_.advice() : std::string_view();
@@ -241,7 +243,7 @@ void Denial::writeAdvice(Writer& text, const Remedy& remedy, bool withRoots) con
   } else if (remedy.unseen) {
     text << "try again when lastout can tell";
   }
-  if (roleOf(first_[0]) != Role::Service) return;
+  if (roleOf(first_[0]) != GuardRole::Service) return;
   text << ", or set spec.deletionIntent of the "
        << (remedy.objects > 1 ? "CriticalServices" : "CriticalService") << " to BestEffortDeletion";
 }

@@ -10,7 +10,7 @@ namespace lastout::admission {
 namespace {
 
 // One reason that is no blocker of any service.
-void explainAlone(Explanation& explanation, Reason reason, Writer& text, std::string_view why,
+void explainAlone(Explanation& explanation, Reason reason, TextWriter& text, std::string_view why,
                   std::string_view advice) {
   text << why << advice;
   explanation.message = text.take();
@@ -23,12 +23,12 @@ void explainAlone(Explanation& explanation, Reason reason, Writer& text, std::st
 }
 
 void explainServicesUnknown(Explanation& explanation, Reader reader, const graph::Graph& graph,
-                            const GuardIndex& index, Writer& text) {
+                            const GuardIndex& index, TextWriter& text) {
   const graph::Knowledge knowledge = graph.knowledge(index.allServices());
   const kube::GroupResource type = criticalservice::criticalServiceType();
-  Writer why(reader);
-  why.ignorance(graph, type, knowledge);
-  Writer advice(reader);
+  TextWriter why(reader);
+  why.unknownBecause(graph, type, knowledge);
+  TextWriter advice(reader);
   if (knowledge == graph::Knowledge::Forbidden) {
     (advice << "; ").grant(type);
   } else {
@@ -38,20 +38,21 @@ void explainServicesUnknown(Explanation& explanation, Reader reader, const graph
   explainAlone(explanation, Reason::ServicesUnknown, text, why.view(), advice.view());
 }
 
-// Which of two stakes is told: the one whose service's name comes first.
-void choose(const GuardIndex& index, const Stake*& chosen, const Stake& stake) {
-  if (chosen != nullptr && index.service(chosen->service).meta.name <= index.service(stake.service).meta.name)
+// Which of two guard entries is told: the one whose service's name comes first.
+void choose(const GuardIndex& index, const GuardEntry*& chosen, const GuardEntry& guardEntry) {
+  if (chosen != nullptr &&
+      index.service(chosen->service).meta.name <= index.service(guardEntry.service).meta.name)
     return;
-  chosen = &stake;
+  chosen = &guardEntry;
 }
 
 void explainAllowed(Explanation& explanation, const graph::Graph& graph, const GuardIndex& index,
-                    const KeyView& object, Writer& text) {
+                    const KeyView& object, TextWriter& text) {
   const GraphFacts facts(graph, index);
-  const Stake* guarding = nullptr;
-  const Stake* released = nullptr;  // by its service's intent
-  for (const Stake& stake : index.stakes(object)) {
-    choose(index, detail::look(facts, index.rules(), stake).guards ? guarding : released, stake);
+  const GuardEntry* guarding = nullptr;
+  const GuardEntry* released = nullptr;  // by its service's intent
+  for (const GuardEntry& guardEntry : index.guardEntries(object)) {
+    choose(index, detail::look(facts, index.rules(), guardEntry).guards ? guarding : released, guardEntry);
   }
   if (guarding != nullptr) {
     const criticalservice::CriticalService& service = index.service(guarding->service);
@@ -73,8 +74,8 @@ void explainAllowed(Explanation& explanation, const graph::Graph& graph, const G
 
 // What it waits for is told as of a denial.
 void explainHeld(Explanation& explanation, Reader reader, const graph::Graph& graph, const GuardIndex& index,
-                 const KeyView& object, Writer& text) {
-  Denial denial(reader, graph, index, object);
+                 const KeyView& object, TextWriter& text) {
+  DenialText denial(reader, graph, index, object);
   if (denial.empty()) {
     text << kHeldSentence << "it is confirmed that it may go";
     explanation.message = text.take();
@@ -125,7 +126,7 @@ Explanation explainTo(Reader reader, const graph::Graph& graph, const GuardIndex
   constexpr size_t kLongestName = 160;
   Explanation explanation;
   explanation.revision = graph.revision();
-  Writer text(kLongestName, reader);
+  TextWriter text(kLongestName, reader);
   if (decision.allowed && decision.reason == Reason::Held) {
     explainHeld(explanation, reader, graph, index, object, text.key(object));
   } else if (decision.allowed) {
@@ -137,7 +138,8 @@ Explanation explainTo(Reader reader, const graph::Graph& graph, const GuardIndex
     explainAlone(explanation, decision.reason, text,
                  detail.empty() ? std::string_view("the confirming read failed") : detail, "; try again");
   } else {
-    Denial denial(reader, graph, index, object, decision.held ? Manner::Held : Manner::Ending);
+    DenialText denial(reader, graph, index, object,
+                      decision.held ? DeletionEffect::Held : DeletionEffect::Ending);
     if (denial.empty()) {
       text.key(object) << " was denied: ";
       explainAlone(explanation, decision.reason, text, "what blocked it is gone meanwhile", "; try again");
@@ -162,7 +164,7 @@ Explanation explain(const graph::Graph& graph, const GuardIndex& index, const ku
 std::string whyUnmet(const graph::Graph& graph, const criticalservice::Criterion& criterion) {
   const auto condition = graph.findCondition(criticalservice::conditionOf(criterion));
   const graph::Knowledge knowledge = condition ? graph.knowledge(*condition) : graph::Knowledge::Unknown;
-  Writer text;
+  TextWriter text;
   if (condition && graph.holders(*condition) > 0) {
     Holders holders;
     writeHeld(text, graph, criterion, *condition, holders);
@@ -174,8 +176,8 @@ std::string whyUnmet(const graph::Graph& graph, const criticalservice::Criterion
 
 std::string whyUnknown(const graph::Graph& graph, const kube::GroupResource& type) {
   const auto known = graph.findType(type);
-  Writer text;
-  text.ignorance(graph, type, known ? graph.knowledge(*known) : graph::Knowledge::Unknown);
+  TextWriter text;
+  text.unknownBecause(graph, type, known ? graph.knowledge(*known) : graph::Knowledge::Unknown);
   return text.take();
 }
 

@@ -19,7 +19,7 @@ inline constexpr size_t kMostCauses = 10;        // blockers that are told one b
 inline constexpr size_t kMostRoots = 3;          // root blockers that are named
 
 // One of `details.causes` in the API server's Status; its texts are parts of Explanation::words.
-struct Cause {
+struct DenialCause {
   // A word for programs: toString(Reason), or one of those below; docs/verdicts.md.
   std::string_view reason;
   // What blocks: "coolresources.my.crd.group/some-instance has finalizer ...".
@@ -33,18 +33,19 @@ inline constexpr std::string_view kProviderReplaced = "ProviderReplaced";
 inline constexpr std::string_view kMoreBlockers = "MoreBlockers";
 
 struct Explanation {
-  std::string message;        // one sentence: the object, what blocks it, how many more, and what to do
-  std::vector<Cause> causes;  // of a denial: what blocks, at most kMostCauses; then roots; then how many more
+  std::string message;  // one sentence: the object, what blocks it, how many more, and what to do
+  std::vector<DenialCause>
+      causes;  // of a denial: what blocks, at most kMostCauses; then roots; then how many more
   std::shared_ptr<const char[]> words;  // all texts of the causes
   uint64_t revision = 0;                // of the graph that was looked at
 };
 
 std::string_view toString(Reason reason);  // "CriterionUnmet", as in a cause
 
-// The verdict on a DELETE of `object` in words. `decision` is what decide() made of its stakes, of the same
-// graph and index; for Reason::Unconfirmed `detail` says what went wrong with the confirming read ("listing
-// coolresources.my.crd.group took longer than 2s"). The same graph gives the same words, in bounded time and
-// length.
+// The verdict on a DELETE of `object` in words. `decision` is what decide() made of its guard entries, of the
+// same graph and index; for Reason::Unconfirmed `detail` says what went wrong with the confirming read
+// ("listing coolresources.my.crd.group took longer than 2s"). The same graph gives the same words, in bounded
+// time and length.
 Explanation explain(const graph::Graph& graph, const GuardIndex& index, const KeyView& object,
                     const Decision& decision, std::string_view detail = {});
 Explanation explain(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,

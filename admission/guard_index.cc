@@ -86,16 +86,16 @@ void CriteriaPool::release(uint32_t first, uint32_t count) {
   if (count > 0) free_[sizeClass(count)].push_back(first);
 }
 
-void Stakes::push(const Stake& stake) {
+void GuardEntries::push(const GuardEntry& guardEntry) {
   if (many_.empty() && count_ < few_.size()) {
-    few_[count_++] = stake;
+    few_[count_++] = guardEntry;
     return;
   }
   if (many_.empty()) many_.assign(few_.begin(), few_.end());
-  many_.push_back(stake);
+  many_.push_back(guardEntry);
 }
 
-void Stakes::pop() {
+void GuardEntries::pop() {
   if (many_.empty()) {
     LASTOUT_INVARIANT(count_ > 0);
     --count_;
@@ -140,7 +140,7 @@ uint32_t GuardIndex::put(graph::Graph& graph, const criticalservice::CriticalSer
   standings_[number] = {true, service.intent, service.enforcement};
   compile(graph, number);
   const std::vector<Guard> guards = guardsOf(service, types, ownNamespace_, slots_[number].dependencies);
-  for (const Guard& guard : guards) addStake(guard, number);
+  for (const Guard& guard : guards) addGuardEntry(guard, number);
   order(graph, number, guards);
   return number;
 }
@@ -186,7 +186,7 @@ void GuardIndex::compile(graph::Graph& graph, uint32_t number) {
 // Takes back all that put() did, but for the number.
 void GuardIndex::discard(graph::Graph& graph, uint32_t number) {
   graph.withdraw(criticalservice::keyOf(slots_[number].service));
-  removeStakes(number);
+  removeGuardEntries(number);
   ServiceRule& rule = rules_.services[number];
   graph.releaseCondition(graph::ConditionId{rule.provider});
   for (uint32_t i = 0; i < rule.criterionCount; ++i) {
@@ -203,14 +203,14 @@ void GuardIndex::order(graph::Graph& graph, uint32_t number, const std::vector<G
   const kube::ObjectKey origin = criticalservice::keyOf(service);
   const ServiceRule& rule = rules_.services[number];
   for (const Guard& guard : guards) {
-    if (guard.role == Role::Service && service.intent == DeletionIntent::Ordered) {
+    if (guard.role == GuardRole::Service && service.intent == DeletionIntent::Ordered) {
       graph.require(guard.object, graph::ConditionId{rule.provider}, {origin, "spec.provider"});
     }
-    if (guard.role == Role::Dependency && service.intent != DeletionIntent::OrphanResources) {
+    if (guard.role == GuardRole::Dependency && service.intent != DeletionIntent::OrphanResources) {
       graph.require(guard.object, graph::ConditionId{rule.provider},
                     {origin, std::string(criticalservice::kDependenciesField)});
     }
-    const bool waitsForCriteria = guard.role == Role::Provider || guard.role == Role::HoldsProvider;
+    const bool waitsForCriteria = guard.role == GuardRole::Provider || guard.role == GuardRole::HoldsProvider;
     if (!waitsForCriteria || service.intent == DeletionIntent::OrphanResources) continue;
     for (uint32_t i = 0; i < rule.criterionCount; ++i) {
       graph.require(guard.object, graph::ConditionId{rules_.criteria[rule.firstCriterion + i]},
@@ -223,7 +223,7 @@ uint32_t GuardIndex::findList(const KeyView& key, uint32_t hash) const {
   return listOf_.find(hash, [&](uint32_t list) { return isJoined(lists_[list].key, key); });
 }
 
-void GuardIndex::addStake(const Guard& guard, uint32_t number) {
+void GuardIndex::addGuardEntry(const Guard& guard, uint32_t number) {
   const KeyView key = viewOf(guard.object);
   const uint32_t hash = hashOf(key);
   uint32_t list = findList(key, hash);
@@ -239,41 +239,43 @@ void GuardIndex::addStake(const Guard& guard, uint32_t number) {
     lists_[list].hash = hash;
     listOf_.insert(hash, list);
   }
-  Stakes& stakes = lists_[list].stakes;
-  slots_[number].places.push_back({list, static_cast<uint32_t>(stakes.size())});
-  stakes.push({guard.role, number});
+  GuardEntries& guardEntries = lists_[list].guardEntries;
+  slots_[number].places.push_back({list, static_cast<uint32_t>(guardEntries.size())});
+  guardEntries.push({guard.role, number});
 }
 
-// The last stake of a list takes the place of the removed one, so that each costs the same however long the
-// list is.
-void GuardIndex::removeStakes(uint32_t number) {
+// The last guard entry of a list takes the place of the removed one, so that each costs the same however long
+// the list is.
+void GuardIndex::removeGuardEntries(uint32_t number) {
   std::vector<Place>& places = slots_[number].places;
   while (!places.empty()) {
     const Place place = places.back();
     places.pop_back();
-    StakeList& list = lists_[place.list];
-    const auto last = static_cast<uint32_t>(list.stakes.size() - 1);
+    GuardEntryList& list = lists_[place.list];
+    const auto last = static_cast<uint32_t>(list.guardEntries.size() - 1);
     if (place.position != last) {
-      list.stakes[place.position] = list.stakes[last];
-      for (Place& moved : slots_[list.stakes[last].service].places) {
+      list.guardEntries[place.position] = list.guardEntries[last];
+      for (Place& moved : slots_[list.guardEntries[last].service].places) {
         if (moved.list == place.list && moved.position == last) moved.position = place.position;
       }
     }
-    list.stakes.pop();
-    if (list.stakes.size() > 0) continue;
+    list.guardEntries.pop();
+    if (list.guardEntries.size() > 0) continue;
     listOf_.erase(list.hash, place.list);
-    list = StakeList{};
+    list = GuardEntryList{};
     freeLists_.push_back(place.list);
   }
 }
 
-std::span<const Stake> GuardIndex::stakes(const KeyView& key) const {
+std::span<const GuardEntry> GuardIndex::guardEntries(const KeyView& key) const {
   const uint32_t list = findList(key, hashOf(key));
   if (list == graph::kNone) return {};
-  return lists_[list].stakes.all();
+  return lists_[list].guardEntries.all();
 }
 
-std::span<const Stake> GuardIndex::stakes(const kube::ObjectKey& key) const { return stakes(viewOf(key)); }
+std::span<const GuardEntry> GuardIndex::guardEntries(const kube::ObjectKey& key) const {
+  return guardEntries(viewOf(key));
+}
 
 uint32_t GuardIndex::find(std::string_view name) const {
   const auto found = numbers_.find(name);
@@ -287,14 +289,15 @@ bool GraphFacts::awaitsOwned(uint32_t condition) const {
          std::ranges::equal(graph_.finalizers(holder[0]), std::array{kube::kForegroundFinalizer});
 }
 
-Manner mannerOf(const graph::Graph& graph, graph::ObjectId object, Asked asked) {
+DeletionEffect deletionEffectOf(const graph::Graph& graph, graph::ObjectId object,
+                                RequestedPropagation asked) {
   bool isHeld = false;
   bool waitsForDependents = false;
   for (const std::string_view finalizer : graph.finalizers(object)) {
     isHeld = isHeld || finalizer == kHeldFinalizer;
     waitsForDependents = waitsForDependents || finalizer == kube::kForegroundFinalizer;
   }
-  return mannerOf(isHeld, waitsForDependents, asked);
+  return deletionEffectOf(isHeld, waitsForDependents, asked);
 }
 
 }  // namespace lastout::admission

@@ -1,4 +1,5 @@
-// GuardIndex: from an object's name to its stakes, kept up to date as CriticalServices come, change and go.
+// GuardIndex: from an object's name to its guard entries, kept up to date as CriticalServices come, change
+// and go.
 #pragma once
 
 #include <array>
@@ -39,21 +40,21 @@ class CriteriaPool {
   std::vector<std::vector<uint32_t>> free_;  // by the binary logarithm of the size
 };
 
-// The stakes in one object. Nearly always there are one or two, which need no memory of their own.
-class Stakes {
+// The guard entries in one object. Nearly always there are one or two, which need no memory of their own.
+class GuardEntries {
  public:
-  void push(const Stake& stake);
+  void push(const GuardEntry& guardEntry);
   void pop();  // the last one
-  Stake& operator[](size_t index) { return many_.empty() ? few_[index] : many_[index]; }
+  GuardEntry& operator[](size_t index) { return many_.empty() ? few_[index] : many_[index]; }
   size_t size() const { return many_.empty() ? count_ : many_.size(); }
-  std::span<const Stake> all() const {
+  std::span<const GuardEntry> all() const {
     return many_.empty() ? std::span(few_.data(), count_) : std::span(many_);
   }
 
  private:
-  std::array<Stake, 2> few_;
-  uint32_t count_ = 0;       // of few_
-  std::vector<Stake> many_;  // when not empty, all of them
+  std::array<GuardEntry, 2> few_;
+  uint32_t count_ = 0;            // of few_
+  std::vector<GuardEntry> many_;  // when not empty, all of them
 };
 
 // Numbers CriticalServices, compiles them into Rules over a graph's conditions, and requires in that graph
@@ -78,8 +79,8 @@ class GuardIndex {
 
   // Why the DELETE of an object concerns whom; empty when it is not guarded. In no particular order. Valid
   // until the next change. No allocation.
-  std::span<const Stake> stakes(const KeyView& key) const;
-  std::span<const Stake> stakes(const kube::ObjectKey& key) const;
+  std::span<const GuardEntry> guardEntries(const KeyView& key) const;
+  std::span<const GuardEntry> guardEntries(const kube::ObjectKey& key) const;
 
   const Rules& rules() const { return rules_; }
   bool exists(uint32_t service) const { return standings_[service].exists; }
@@ -97,7 +98,7 @@ class GuardIndex {
   graph::ConditionId allServices() const { return allServices_; }
 
  private:
-  struct Place {  // of one stake
+  struct Place {  // of one guard entry
     uint32_t list = 0;
     uint32_t position = 0;
   };
@@ -112,11 +113,11 @@ class GuardIndex {
     criticalservice::DeletionIntent intent = criticalservice::DeletionIntent::Ordered;
     criticalservice::EnforcementMode enforcement = criticalservice::EnforcementMode::Deny;
   };
-  // The stakes in one object. Its key is one text, to compare in one place of memory.
-  struct StakeList {
+  // The guard entries in one object. Its key is one text, to compare in one place of memory.
+  struct GuardEntryList {
     std::string key;
     uint32_t hash = 0;
-    Stakes stakes;
+    GuardEntries guardEntries;
   };
   struct NameHash {
     using is_transparent = void;
@@ -128,8 +129,8 @@ class GuardIndex {
   void discard(graph::Graph& graph, uint32_t number);
   void order(graph::Graph& graph, uint32_t number, const std::vector<Guard>& guards);
   uint32_t findList(const KeyView& key, uint32_t hash) const;
-  void addStake(const Guard& guard, uint32_t number);
-  void removeStakes(uint32_t number);
+  void addGuardEntry(const Guard& guard, uint32_t number);
+  void removeGuardEntries(uint32_t number);
 
   std::string ownNamespace_;
   graph::ConditionId allServices_;
@@ -139,7 +140,7 @@ class GuardIndex {
   std::vector<Standing> standings_;
   std::vector<uint32_t> freeNumbers_;
   std::unordered_map<std::string, uint32_t, NameHash, std::equal_to<>> numbers_;
-  std::vector<StakeList> lists_;
+  std::vector<GuardEntryList> lists_;
   std::vector<uint32_t> freeLists_;
   graph::HashIndex listOf_;  // by the hash of its key
 };
@@ -167,6 +168,7 @@ class GraphFacts {
 static_assert(Facts<GraphFacts>);
 
 // Of a DELETE of the object as it is; like kubectl's usual one it asks for nothing.
-Manner mannerOf(const graph::Graph& graph, graph::ObjectId object, Asked asked = Asked::Nothing);
+DeletionEffect deletionEffectOf(const graph::Graph& graph, graph::ObjectId object,
+                                RequestedPropagation asked = RequestedPropagation::Nothing);
 
 }  // namespace lastout::admission

@@ -20,15 +20,17 @@ bool isReviewed(const kube::ObjectKey& object, std::string_view ownNamespace) {
 std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
                             std::string_view ownNamespace, const Dependencies& dependencies) {
   std::vector<Guard> guards;
-  guards.push_back({criticalservice::keyOf(service), Role::Service});
-  guards.push_back({kube::crdKey(criticalservice::criticalServiceType()), Role::Service});
+  guards.push_back({criticalservice::keyOf(service), GuardRole::Service});
+  guards.push_back({kube::crdKey(criticalservice::criticalServiceType()), GuardRole::Service});
   for (kube::ObjectKey& object : providerAndHolders(service, types)) {
-    const Role role = object == service.provider ? Role::Provider : Role::HoldsProvider;
+    const GuardRole role = object == service.provider ? GuardRole::Provider : GuardRole::HoldsProvider;
     guards.push_back({std::move(object), role});
   }
   for (const criticalservice::Dependency& dependency : dependencies)
-    guards.push_back({dependency.object, dependency.ownsProvider ? Role::HoldsProvider : Role::Dependency});
-  if (!ownNamespace.empty()) guards.push_back({kube::namespaceKey(ownNamespace), Role::LastoutNamespace});
+    guards.push_back(
+        {dependency.object, dependency.ownsProvider ? GuardRole::HoldsProvider : GuardRole::Dependency});
+  if (!ownNamespace.empty())
+    guards.push_back({kube::namespaceKey(ownNamespace), GuardRole::LastoutNamespace});
   std::erase_if(guards, [&](const Guard& guard) { return !isReviewed(guard.object, ownNamespace); });
   return guards;
 }

@@ -13,7 +13,7 @@ namespace lastout::admission {
 
 struct Guard {
   kube::ObjectKey object;
-  Role role = Role::Provider;
+  GuardRole role = GuardRole::Provider;
 };
 
 using Dependencies = std::vector<criticalservice::Dependency>;

@@ -14,18 +14,20 @@ namespace lastout::admission {
 inline constexpr std::string_view kHeldFinalizer = graph::kCriteriaFinalizer;
 
 // What a DELETE says of dependents, as far as it matters here.
-enum class Asked : uint8_t { Nothing, Foreground, BackgroundOrOrphan };
+enum class RequestedPropagation : uint8_t { Nothing, Foreground, BackgroundOrOrphan };
 
-constexpr Asked askedBy(std::string_view propagationPolicy) {
-  if (propagationPolicy.empty()) return Asked::Nothing;
-  return propagationPolicy == "Foreground" ? Asked::Foreground : Asked::BackgroundOrOrphan;
+constexpr RequestedPropagation requestedPropagationOf(std::string_view propagationPolicy) {
+  if (propagationPolicy.empty()) return RequestedPropagation::Nothing;
+  return propagationPolicy == "Foreground" ? RequestedPropagation::Foreground
+                                           : RequestedPropagation::BackgroundOrOrphan;
 }
 
 // The default of the types that can be held is Background. What an earlier DELETE has asked for stays, unless
 // this one says otherwise (docs/semantics.md, "propagation").
-constexpr Manner mannerOf(bool isHeld, bool waitsForDependents, Asked asked) {
-  const bool inForeground = asked == Asked::Foreground || (asked == Asked::Nothing && waitsForDependents);
-  return isHeld && !inForeground ? Manner::Held : Manner::Ending;
+constexpr DeletionEffect deletionEffectOf(bool isHeld, bool waitsForDependents, RequestedPropagation asked) {
+  const bool inForeground = asked == RequestedPropagation::Foreground ||
+                            (asked == RequestedPropagation::Nothing && waitsForDependents);
+  return isHeld && !inForeground ? DeletionEffect::Held : DeletionEffect::Ending;
 }
 
 }  // namespace lastout::admission

@@ -25,7 +25,7 @@ const std::vector<protection::Denial>& protectionsOf(const KnownCluster& cluster
 std::optional<graph::DumpVerdict> verdictOn(const KnownCluster& cluster, graph::ObjectId object) {
   const kube::ObjectKey key = cluster.graph.key(object);
   const Decision decision = decide(GraphFacts(cluster.graph, cluster.guards), cluster.guards.rules(),
-                                   cluster.guards.stakes(key), mannerOf(cluster.graph, object));
+                                   cluster.guards.guardEntries(key), deletionEffectOf(cluster.graph, object));
   std::string text;
   bool isDenied = false;
   bool isHeld = decision.held;
@@ -63,7 +63,7 @@ bool isFollowed(const graph::Graph& graph, const kube::GroupResource& type) {
 
 }  // namespace
 
-Answered<std::string> drawn(const KnownCluster& cluster, const GraphQuestion& question) {
+AnswerOf<std::string> drawn(const KnownCluster& cluster, const GraphQuestion& question) {
   graph::DumpOptions options;
   if (!question.focus.empty()) {
     auto focus = graph::findObject(cluster.graph, question.focus, cluster.types);
@@ -92,7 +92,7 @@ Answered<std::string> drawn(const KnownCluster& cluster, const GraphQuestion& qu
   return graph::dumpMermaid(cluster.graph, options);
 }
 
-Answered<kube::ObjectKey> keyOf(const KnownCluster& cluster, std::string_view reference) {
+AnswerOf<kube::ObjectKey> keyOf(const KnownCluster& cluster, std::string_view reference) {
   auto found = graph::findObject(cluster.graph, reference, cluster.types);
   if (!found) return tl::unexpected(Unanswered{false, std::move(found.error().message)});
   if (found->missing.empty()) return *found->key;
@@ -104,7 +104,7 @@ Answered<kube::ObjectKey> keyOf(const KnownCluster& cluster, std::string_view re
   return std::move(*key);
 }
 
-Answered<Why> whyOf(const KnownCluster& cluster, std::string_view reference) {
+AnswerOf<Why> whyOf(const KnownCluster& cluster, std::string_view reference) {
   const auto key = keyOf(cluster, reference);
   if (!key) return tl::unexpected(key.error());
   Why answer = why(cluster.graph, cluster.guards, *key, cluster.reader, protectionsOf(cluster, *key));

@@ -52,15 +52,15 @@ struct Unanswered {
   std::string message;
 };
 template <class T>
-using Answered = tl::expected<T, Unanswered>;
+using AnswerOf = tl::expected<T, Unanswered>;
 
 // With the verdict on each guarded object. Fails on a focus that is no reference, and on one of nothing.
-Answered<std::string> drawn(const KnownCluster& cluster, const GraphQuestion& question);
+AnswerOf<std::string> drawn(const KnownCluster& cluster, const GraphQuestion& question);
 
 // Returns the object that the reference names: one that is there, one that something names, or (where lastout
 // does not follow its type) any.
-Answered<kube::ObjectKey> keyOf(const KnownCluster& cluster, std::string_view reference);
+AnswerOf<kube::ObjectKey> keyOf(const KnownCluster& cluster, std::string_view reference);
 // About the object that keyOf() returns; fails as it does.
-Answered<Why> whyOf(const KnownCluster& cluster, std::string_view reference);
+AnswerOf<Why> whyOf(const KnownCluster& cluster, std::string_view reference);
 
 }  // namespace lastout::admission

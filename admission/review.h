@@ -77,8 +77,8 @@ tl::expected<Review, ReviewError> parseReview(std::string_view body, Kept kept =
 struct Refusal {
   // 403, 429, 409, 422 or another error of HTTP; the reason follows from it. What is no error becomes 403.
   int code = 403;
-  std::string_view message;   // kubectl prints it behind `admission webhook "..." denied the request: `
-  std::vector<Cause> causes;  // details.causes; a text that is empty is left out
+  std::string_view message;         // kubectl prints it behind `admission webhook "..." denied the request: `
+  std::vector<DenialCause> causes;  // details.causes; a text that is empty is left out
   // details.retryAfterSeconds: with code 429 client-go waits for so long and asks again, up to ten times.
   std::optional<int> retryAfterSeconds;
 };

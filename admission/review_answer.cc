@@ -66,7 +66,7 @@ void writeDetails(JsonWriter& json, const Refusal& refusal) {
   json.raw(",\"details\":{");
   if (!refusal.causes.empty()) {
     const char* before = "\"causes\":[{";
-    for (const Cause& cause : refusal.causes) {
+    for (const DenialCause& cause : refusal.causes) {
       json.raw(std::exchange(before, ",{"));
       json.member("reason", cause.reason);
       json.member("message", cause.message);

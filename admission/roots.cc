@@ -14,7 +14,7 @@ KeyView viewOf(const graph::ObjectView& object) {
   return {object.group, object.resource, object.namespaceName, object.name};
 }
 
-void writeObject(Writer& text, const graph::Graph& graph, graph::ObjectId object) {
+void writeObject(TextWriter& text, const graph::Graph& graph, graph::ObjectId object) {
   const graph::ObjectView view = graph.object(object);
   text.key(viewOf(view));
   if (!view.terminating) return;
@@ -26,7 +26,7 @@ void writeObject(Writer& text, const graph::Graph& graph, graph::ObjectId object
   text << ")";
 }
 
-void writeCycle(Writer& text, const graph::Graph& graph, const graph::RootBlocker& root) {
+void writeCycle(TextWriter& text, const graph::Graph& graph, const graph::RootBlocker& root) {
   std::vector<graph::ObjectId> objects;
   for (const graph::Edge& edge : root.cycle) {
     if (graph::isObject(graph, edge.target)) objects.push_back(graph::objectOf(edge.target));
@@ -40,11 +40,11 @@ void writeCycle(Writer& text, const graph::Graph& graph, const graph::RootBlocke
 
 }  // namespace
 
-void writeDoubt(Writer& text, const graph::Graph& graph, graph::ConditionId condition) {
+void writeDoubt(TextWriter& text, const graph::Graph& graph, graph::ConditionId condition) {
   (text << "it is not understood what ").name(graph.condition(condition).name) << " asks for";
 }
 
-void writeRoot(Writer& text, const graph::Graph& graph, const graph::RootBlocker& root) {
+void writeRoot(TextWriter& text, const graph::Graph& graph, const graph::RootBlocker& root) {
   switch (root.kind) {
     case graph::RootBlocker::Kind::Object:
       return writeObject(text, graph, graph::objectOf(root.vertex));
@@ -57,7 +57,7 @@ void writeRoot(Writer& text, const graph::Graph& graph, const graph::RootBlocker
         return;
       }
       (text << "what is not known (")
-              .ignorance(graph, graph.condition(condition).type, graph.knowledge(condition))
+              .unknownBecause(graph, graph.condition(condition).type, graph.knowledge(condition))
           << ")";
     }
   }
@@ -118,7 +118,7 @@ std::string_view Roots::advice() const {
   return {};
 }
 
-void Roots::writeAll(Writer& text) const {
+void Roots::writeAll(TextWriter& text) const {
   text << (found_.size() > 1 || more_ ? "root blockers: " : "root blocker: ");
   for (size_t i = 0; i < found_.size(); ++i) {
     text.separator(i, found_.size() + (more_ ? 1 : 0));
@@ -127,7 +127,7 @@ void Roots::writeAll(Writer& text) const {
   if (more_) text << " and more";
 }
 
-void Roots::writeChain(Writer& text, size_t root) const {
+void Roots::writeChain(TextWriter& text, size_t root) const {
   const Found& found = found_[root];
   text.key(viewOf(graph_.object(graph::objectOf(found.blocker)))) << " waits for ";
   size_t between = 0;

@@ -11,11 +11,11 @@ namespace lastout::admission {
 
 // "coolresources.my.crd.group/some-instance (being deleted, keeps finalizer ...)"; "a and b, which wait for
 // each other"; "what is not known (...)"; "it is not understood what ... asks for".
-void writeRoot(Writer& text, const graph::Graph& graph, const graph::RootBlocker& root);
+void writeRoot(TextWriter& text, const graph::Graph& graph, const graph::RootBlocker& root);
 
 // "it is not understood what any widgts asks for": of a condition of graph::notUnderstoodType(), in the words
 // of its criterion.
-void writeDoubt(Writer& text, const graph::Graph& graph, graph::ConditionId condition);
+void writeDoubt(TextWriter& text, const graph::Graph& graph, graph::ConditionId condition);
 
 // What a person must act on when a blocker is itself waiting for something. A blocker that nobody has deleted
 // yet, and that could be deleted, is not followed: deleting it is what there is to do.
@@ -34,10 +34,10 @@ class Roots {
   std::string_view advice() const;
 
   // "root blocker: coolresources.my.crd.group/some-instance (being deleted, keeps finalizer ...)"
-  void writeAll(Writer& text) const;
+  void writeAll(TextWriter& text) const;
   // "customresourcedefinitions.apiextensions.k8s.io/x waits for coolresources.my.crd.group/some-instance
   // (...)"
-  void writeChain(Writer& text, size_t root) const;
+  void writeChain(TextWriter& text, size_t root) const;
 
  private:
   struct Found {

@@ -49,18 +49,19 @@ WhyBlocker directBlocker(Reader reader, const graph::Graph& graph, const graph::
     return {std::string(kind), examplesOf(graph, blocker), {}};
   const std::string condition = kube::printable(toString(graph.condition(*blocker.condition)));
   if (blocker.count > 0) return {std::string(kind), condition + ": " + examplesOf(graph, blocker), {}};
-  Writer unknown(reader);
+  TextWriter unknown(reader);
   if (graph.knowledge(*blocker.condition) == graph::Knowledge::NotUnderstood) {
     writeDoubt(unknown, graph, *blocker.condition);
     return {std::string(kind), unknown.take(), {}};
   }
-  unknown.ignorance(graph, graph.condition(*blocker.condition).type, graph.knowledge(*blocker.condition));
+  unknown.unknownBecause(graph, graph.condition(*blocker.condition).type,
+                         graph.knowledge(*blocker.condition));
   return {std::string(kind), condition + ": " + unknown.take(), {}};
 }
 
 WhyRoot whyRoot(Reader reader, const graph::Graph& graph, graph::Vertex start,
                 const graph::RootBlocker& root) {
-  Writer message(reader);
+  TextWriter message(reader);
   writeRoot(message, graph, root);
   WhyRoot result{kindOf(root.kind), message.take(), {kube::printable(describe(graph, start))}};
   for (const graph::Edge& edge : root.path)
@@ -71,10 +72,10 @@ WhyRoot whyRoot(Reader reader, const graph::Graph& graph, graph::Vertex start,
 // What a CriticalService remembers of this very object.
 std::string deferredDeletionOf(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& key,
                                graph::ObjectId object) {
-  for (const Stake& stake : index.stakes(key)) {
-    const criticalservice::CriticalService& service = index.service(stake.service);
+  for (const GuardEntry& guardEntry : index.guardEntries(key)) {
+    const criticalservice::CriticalService& service = index.service(guardEntry.service);
     const bool isItself = criticalservice::keyOf(service) == key;
-    if (service.deferral == criticalservice::DeferralMode::Never || !remembers(stake.role, isItself))
+    if (service.deferral == criticalservice::DeferralMode::Never || !remembers(guardEntry.role, isItself))
       continue;
     for (const criticalservice::DeferredDeletion& deletion : service.deferredDeletions.deletions) {
       if (deletion.object != key || !graph.hasUid(object, deletion.uid)) continue;
@@ -116,8 +117,9 @@ void Why::join(const std::vector<protection::Denial>& denials) {
 Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object, Reader reader,
         const std::vector<protection::Denial>& protections) {
   const auto found = graph.findNamed(object);
-  const Manner manner = found ? mannerOf(graph, *found) : Manner::Ending;
-  const Decision decision = decide(GraphFacts(graph, index), index.rules(), index.stakes(object), manner);
+  const DeletionEffect deletionEffect = found ? deletionEffectOf(graph, *found) : DeletionEffect::Ending;
+  const Decision decision =
+      decide(GraphFacts(graph, index), index.rules(), index.guardEntries(object), deletionEffect);
   Explanation explanation = explainTo(reader, graph, index, viewOf(object), decision);
   Why result;
   result.object = kube::printable(toString(object));
@@ -134,7 +136,7 @@ Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKe
     if (result.present && !result.terminating)
       result.deferredDeletion = deferredDeletionOf(graph, index, object, *found);
   }
-  for (const Cause& cause : explanation.causes) {
+  for (const DenialCause& cause : explanation.causes) {
     if (cause.reason != kRootBlocker)
       result.blockers.push_back(
           {std::string(cause.reason), std::string(cause.message), std::string(cause.field)});

@@ -28,7 +28,7 @@ void findHolders(const graph::Graph& graph, graph::ConditionId condition, Holder
   }
 }
 
-void Writer::cutMiddle(size_t start) {
+void TextWriter::cutMiddle(size_t start) {
   const size_t kept = (longestName_ - kGap.size()) / 2;
   char* const gap = text_ + start + kept;
   std::memcpy(gap, kGap.data(), kGap.size());
@@ -36,27 +36,27 @@ void Writer::cutMiddle(size_t start) {
   size_ = start + kept + kGap.size() + kept;
 }
 
-Writer& Writer::number(uint64_t number) {
+TextWriter& TextWriter::number(uint64_t number) {
   if (number < 10) return letter(static_cast<char>('0' + number));
   char digits[20];
   const auto end = std::to_chars(std::begin(digits), std::end(digits), number).ptr;
   return *this << std::string_view(std::begin(digits), static_cast<size_t>(end - std::begin(digits)));
 }
 
-Writer& Writer::name(std::string_view name) {
+TextWriter& TextWriter::name(std::string_view name) {
   const size_t start = size_;
   *this << name;
   shorten(start);
   return *this;
 }
 
-Writer& Writer::typeName(std::string_view group, std::string_view resource) {
+TextWriter& TextWriter::typeName(std::string_view group, std::string_view resource) {
   *this << resource;
   if (!group.empty()) letter('.') << group;
   return *this;
 }
 
-Writer& Writer::key(const KeyView& key) {
+TextWriter& TextWriter::key(const KeyView& key) {
   const size_t start = size_;
   typeName(key.group, key.resource).letter('/');
   if (!key.namespaceName.empty()) (*this << key.namespaceName).letter('/');
@@ -65,26 +65,26 @@ Writer& Writer::key(const KeyView& key) {
   return *this;
 }
 
-Writer& Writer::type(const kube::GroupResource& type) {
+TextWriter& TextWriter::type(const kube::GroupResource& type) {
   const size_t start = size_;
   typeName(type.group, type.resource);
   shorten(start);
   return *this;
 }
 
-Writer& Writer::service(std::string_view name) {
+TextWriter& TextWriter::service(std::string_view name) {
   const size_t start = size_;
   *this << "criticalservices.lastout.dev/" << name;
   shorten(start);
   return *this;
 }
 
-Writer& Writer::separator(size_t index, size_t total) {
+TextWriter& TextWriter::separator(size_t index, size_t total) {
   if (index > 0) either(index + 1 == total, " and ", ", ");
   return *this;
 }
 
-Writer& Writer::names(const graph::Graph& graph, const Holders& holders) {
+TextWriter& TextWriter::names(const graph::Graph& graph, const Holders& holders) {
   std::string_view home;
   for (size_t i = 0; i < holders.shown; ++i) {
     separator(i, holders.shown);
@@ -98,8 +98,8 @@ Writer& Writer::names(const graph::Graph& graph, const Holders& holders) {
   return *this;
 }
 
-Writer& Writer::ignorance(const graph::Graph& graph, const kube::GroupResource& aType,
-                          graph::Knowledge knowledge) {
+TextWriter& TextWriter::unknownBecause(const graph::Graph& graph, const kube::GroupResource& aType,
+                                       graph::Knowledge knowledge) {
   const bool defined = graph.find(kube::crdKey(aType)).has_value();
   switch (knowledge) {
     case graph::Knowledge::Unknown:
@@ -127,7 +127,7 @@ Writer& Writer::ignorance(const graph::Graph& graph, const kube::GroupResource& 
   return *this;
 }
 
-Writer& Writer::grant(const kube::GroupResource& aType) {
+TextWriter& TextWriter::grant(const kube::GroupResource& aType) {
   if (reader_ == Reader::WhoAsked) return (*this << "ask as somebody who may list ").type(aType);
   return (*this << "grant lastout get, list and watch on ").type(aType);
 }

@@ -27,15 +27,15 @@ void findHolders(const graph::Graph& graph, graph::ConditionId condition, Holder
 // A text that grows, up to kMostBytes: what goes beyond is left out. Of names that are longer than
 // `longestName` bytes the middle is left out. Explanations are made on the way of a request: nothing is
 // allocated before take().
-class Writer {
+class TextWriter {
  public:
   static constexpr size_t kMostBytes = 32768;
 
-  explicit Writer(size_t longestName = kMostBytes, Reader reader = Reader::OfLastout)
+  explicit TextWriter(size_t longestName = kMostBytes, Reader reader = Reader::OfLastout)
       : longestName_(longestName), reader_(reader) {}
-  explicit Writer(Reader reader) : Writer(kMostBytes, reader) {}
+  explicit TextWriter(Reader reader) : TextWriter(kMostBytes, reader) {}
 
-  Writer& operator<<(std::string_view words) {
+  TextWriter& operator<<(std::string_view words) {
     if (words.size() > kMostBytes - size_) words = words.substr(0, kMostBytes - size_);
     std::memcpy(text_ + size_, words.data(), words.size());
     size_ += words.size();
@@ -43,32 +43,33 @@ class Writer {
   }
   // A literal, whose length the compiler knows: a copy without a call.
   template <size_t kSize>
-  Writer& operator<<(const char (&words)[kSize]) {
+  TextWriter& operator<<(const char (&words)[kSize]) {
     if (kSize > kMostBytes - size_) return *this << std::string_view(words, kSize - 1);
     std::memcpy(text_ + size_, words, kSize);
     size_ += kSize - 1;
     return *this;
   }
   template <size_t kFirst, size_t kSecond>
-  Writer& either(bool isFirst, const char (&first)[kFirst], const char (&second)[kSecond]) {
+  TextWriter& either(bool isFirst, const char (&first)[kFirst], const char (&second)[kSecond]) {
     return isFirst ? *this << first : *this << second;
   }
-  Writer& letter(char letter) {
+  TextWriter& letter(char letter) {
     if (size_ < kMostBytes) text_[size_++] = letter;
     return *this;
   }
-  Writer& number(uint64_t number);
+  TextWriter& number(uint64_t number);
 
-  Writer& name(std::string_view name);
-  Writer& key(const KeyView& key);  // "deployments.apps/finalizer-namespace/finalizer-deployment"
-  Writer& type(const kube::GroupResource& type);  // "deployments.apps"
-  Writer& service(std::string_view name);         // "criticalservices.lastout.dev/<name>"
-  Writer& separator(size_t index, size_t total);  // ", " or " and " before thing `index` of `total`
-  Writer& names(const graph::Graph& graph, const Holders& holders);  // "a, ns/b and ns/c"
+  TextWriter& name(std::string_view name);
+  TextWriter& key(const KeyView& key);  // "deployments.apps/finalizer-namespace/finalizer-deployment"
+  TextWriter& type(const kube::GroupResource& type);  // "deployments.apps"
+  TextWriter& service(std::string_view name);         // "criticalservices.lastout.dev/<name>"
+  TextWriter& separator(size_t index, size_t total);  // ", " or " and " before thing `index` of `total`
+  TextWriter& names(const graph::Graph& graph, const Holders& holders);  // "a, ns/b and ns/c"
   // Why too little is known of a type: "coolresources.my.crd.group have not been listed yet".
-  Writer& ignorance(const graph::Graph& graph, const kube::GroupResource& type, graph::Knowledge knowledge);
+  TextWriter& unknownBecause(const graph::Graph& graph, const kube::GroupResource& type,
+                             graph::Knowledge knowledge);
   // What to do about a type that may not be listed: "grant lastout get, list and watch on deployments.apps".
-  Writer& grant(const kube::GroupResource& type);
+  TextWriter& grant(const kube::GroupResource& type);
 
   std::string_view view() const { return {text_, size_}; }
   size_t size() const { return size_; }
@@ -77,7 +78,7 @@ class Writer {
   std::string take() const { return std::string(view()); }
 
  private:
-  Writer& typeName(std::string_view group, std::string_view resource);
+  TextWriter& typeName(std::string_view group, std::string_view resource);
   // What stands from `start` on becomes at most longestName_ bytes, beginning and end kept.
   void shorten(size_t start) {
     longest_ = std::max(longest_, size_ - start);

@@ -117,33 +117,36 @@ const Cluster& clusterOf(uint32_t objects) {
 void decideAlone(benchmark::State& state) {
   const Cluster& cluster = clusterOf(static_cast<uint32_t>(state.range(0)));
   const GraphFacts facts(cluster.graph, cluster.index);
-  std::vector<std::span<const admission::Stake>> stakes;
-  for (const kube::ObjectKey& key : cluster.deletions) stakes.push_back(cluster.index.stakes(key));
+  std::vector<std::span<const admission::GuardEntry>> guardEntries;
+  for (const kube::ObjectKey& key : cluster.deletions)
+    guardEntries.push_back(cluster.index.guardEntries(key));
   size_t at = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(admission::decide(facts, cluster.index.rules(), stakes[at]));
-    at = at + 1 == stakes.size() ? 0 : at + 1;
+    benchmark::DoNotOptimize(admission::decide(facts, cluster.index.rules(), guardEntries[at]));
+    at = at + 1 == guardEntries.size() ? 0 : at + 1;
   }
 }
 
-void findStakesAndDecide(benchmark::State& state) {
+void findGuardEntriesAndDecide(benchmark::State& state) {
   const Cluster& cluster = clusterOf(static_cast<uint32_t>(state.range(0)));
   const GraphFacts facts(cluster.graph, cluster.index);
   size_t at = 0;
   for (auto _ : state) {
     const KeyView key = viewOf(cluster.deletions[at]);
-    benchmark::DoNotOptimize(admission::decide(facts, cluster.index.rules(), cluster.index.stakes(key)));
+    benchmark::DoNotOptimize(
+        admission::decide(facts, cluster.index.rules(), cluster.index.guardEntries(key)));
     at = at + 1 == kServices ? 0 : at + 1;
   }
 }
 
 // What is deleted most often: something that nobody guards.
-void findNoStakesAndDecide(benchmark::State& state) {
+void findNoGuardEntriesAndDecide(benchmark::State& state) {
   const Cluster& cluster = clusterOf(static_cast<uint32_t>(state.range(0)));
   const GraphFacts facts(cluster.graph, cluster.index);
   const KeyView key{"apps", "deployments", "somewhere", "an-ordinary-deployment"};
   for (auto _ : state) {
-    benchmark::DoNotOptimize(admission::decide(facts, cluster.index.rules(), cluster.index.stakes(key)));
+    benchmark::DoNotOptimize(
+        admission::decide(facts, cluster.index.rules(), cluster.index.guardEntries(key)));
   }
 }
 
@@ -180,7 +183,7 @@ void explainTenBlockers(benchmark::State& state) {
   const kube::ObjectKey provider = serviceOfTenBlockers().provider;
   const KeyView key = viewOf(provider);
   const Decision decision = admission::decide(GraphFacts(cluster.graph, cluster.index), cluster.index.rules(),
-                                              cluster.index.stakes(key));
+                                              cluster.index.guardEntries(key));
   if (decision.unmet != 10) state.SkipWithError("there are not ten blockers");
   for (auto _ : state) {
     benchmark::DoNotOptimize(admission::explain(cluster.graph, cluster.index, key, decision));
@@ -200,8 +203,8 @@ void putAndRemoveService(benchmark::State& state) {
 }
 
 BENCHMARK(decideAlone)->Arg(1'000)->Arg(100'000)->Arg(1'000'000);
-BENCHMARK(findStakesAndDecide)->Arg(1'000)->Arg(100'000)->Arg(1'000'000);
-BENCHMARK(findNoStakesAndDecide)->Arg(1'000)->Arg(100'000)->Arg(1'000'000);
+BENCHMARK(findGuardEntriesAndDecide)->Arg(1'000)->Arg(100'000)->Arg(1'000'000);
+BENCHMARK(findNoGuardEntriesAndDecide)->Arg(1'000)->Arg(100'000)->Arg(1'000'000);
 BENCHMARK(bruteForceScan)->Arg(1'000)->Arg(100'000)->Arg(1'000'000);
 BENCHMARK(explainTenBlockers)->Arg(1'000)->Arg(100'000)->Arg(1'000'000);
 BENCHMARK(putAndRemoveService)->Arg(100'000);

@@ -136,9 +136,9 @@ void readReview(benchmark::State& state) {
 }
 
 void writeDenial(benchmark::State& state) {
-  const Cause cause{"CriterionUnmet",
-                    "coolresources.my.crd.group/some-instance has finalizer my.crd.group/important",
-                    "criticalservices.lastout.dev/for-finalizer-deployment#spec.criteria[0]"};
+  const DenialCause cause{"CriterionUnmet",
+                          "coolresources.my.crd.group/some-instance has finalizer my.crd.group/important",
+                          "criticalservices.lastout.dev/for-finalizer-deployment#spec.criteria[0]"};
   const ReviewAnswer answer{
       Refusal{403, "deployments.apps/ns/name must not go yet", {cause, cause, cause}, {}}, {}};
   for (auto _ : state) benchmark::DoNotOptimize(answerText("f064cc3d-e2e5-411a-8cf3-26f780603ba3", answer));

@@ -1,5 +1,6 @@
-// Connection: where an API server is, how it proves who it is, and how we say who asks. A plain value, made
-// of kubeconfig files (kubeconfig.h) or of what a Pod is given (in_cluster.h); find_connection.h chooses.
+// Connection: where an API server is, how it proves its identity, and how requests are authenticated. A plain
+// value, made of kubeconfig files (kubeconfig.h) or of what a Pod is given (in_cluster.h); find_connection.h
+// chooses.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +49,7 @@ struct ExecPlugin {
   kube::Position position;
 };
 
-// How requests say who asks; at most one of token or tokenFile, user name, and plugin is there.
+// How requests are authenticated; at most one of token or tokenFile, user name, and plugin is there.
 struct Authentication {
   KeyPair client;         // shown in the TLS handshake
   std::string token;      // a bearer token

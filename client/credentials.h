@@ -1,5 +1,5 @@
-// Credentials: how requests say who asks, as of now: token files are read again as they rotate, and plugins
-// are asked again before what they gave expires.
+// Credentials: how requests are authenticated at present: token files are read again as they rotate, and
+// plugins are asked again before what they gave expires.
 #pragma once
 
 #include <cstdint>

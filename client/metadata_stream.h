@@ -33,7 +33,7 @@ enum class Content : uint8_t {
 
 struct StreamedObject {
   std::string apiVersion;  // as the object says; empty in many lists of whole objects
-  std::string kind;        // likewise; "PartialObjectMetadata" where metadata alone was sent
+  std::string kind;        // "PartialObjectMetadata" where metadata alone was sent
   kube::ObjectMeta meta;   // has a name
   // With Content::Whole all of it, managedFields too; with Content::References what is kept; otherwise null.
   kube::Value content;

@@ -30,7 +30,7 @@ kube::Result<std::string> runPlugin(const ExecPlugin& plugin, const PluginLimits
 struct PluginCredential {
   std::string token;
   KeyPair client;
-  std::optional<int64_t> expires;  // seconds since the epoch; nothing: it does not say when
+  std::optional<int64_t> expires;  // seconds since the epoch; nullopt: it does not say when
 };
 
 // Reads an ExecCredential of the plugin's apiVersion. Nothing of the answer's text is in a message, but the

@@ -106,7 +106,7 @@ bool Reflector::answeredBy(const std::string& cluster, TimePoint now) {
   cluster_ = cluster;
   if (!isAnother) return true;
   doubted_ = true;
-  if (std::exchange(knowledge_.listed, false)) know(Knowledge::State::NeverSynced, kAnotherCluster);
+  if (std::exchange(knowledge_.listed, false)) know(SyncStatus::State::NeverSynced, kAnotherCluster);
   return true;
 }
 
@@ -155,14 +155,14 @@ void Reflector::endOfPage(const std::string& resourceVersion, const std::string&
   latest_ = listVersion_;
   phase_ = Phase::Watch;
   underWay_ = false;
-  knowledge_ = {Knowledge::State::Stale, true, listBegan_, ""};
+  knowledge_ = {SyncStatus::State::Stale, true, listBegan_, ""};
   audience_.knowledge(knowledge_);
 }
 
 void Reflector::watching(TimePoint now) {
   if (!underWay_ || phase_ != Phase::Watch || watching_) return;
   watching_ = now;
-  know(Knowledge::State::Synced, "");
+  know(SyncStatus::State::Synced, "");
 }
 
 bool Reflector::event(WatchEvent event, TimePoint now) {
@@ -215,9 +215,9 @@ void Reflector::ended(TimePoint now) {
   if (progressed_ || isSteady(now)) {
     heard(now);
     resetBackoff();
-    know(Knowledge::State::Stale, "");
+    know(SyncStatus::State::Stale, "");
   } else {
-    know(Knowledge::State::Stale, "the API server ended the watch as soon as it had begun");
+    know(SyncStatus::State::Stale, "the API server ended the watch as soon as it had begun");
     wait({}, now);
   }
 }
@@ -240,11 +240,11 @@ void Reflector::listFailed(const ServerStatus& status) {
   if (isExpired(status) && !continueToken_.empty()) inPages_ = false;
   if (status.code != kTooManyRequests) listNext();
   if (status.code == kForbidden)
-    know(Knowledge::State::Forbidden, reason(status));
+    know(SyncStatus::State::Forbidden, reason(status));
   else if (status.code == kNotFound)
-    know(Knowledge::State::NotServed, reason(status));
+    know(SyncStatus::State::NotServed, reason(status));
   else
-    know(knowledge_.listed ? Knowledge::State::Stale : Knowledge::State::NeverSynced, reason(status));
+    know(knowledge_.listed ? SyncStatus::State::Stale : SyncStatus::State::NeverSynced, reason(status));
 }
 
 void Reflector::watchFailed(const ServerStatus& status, TimePoint now) {
@@ -258,9 +258,9 @@ void Reflector::watchFailed(const ServerStatus& status, TimePoint now) {
   if (!mayResume(status)) listNext();
   const bool isForbidden = status.code == kForbidden;
   const bool isNotServed = status.code == kNotFound;
-  know(isForbidden   ? Knowledge::State::Forbidden
-       : isNotServed ? Knowledge::State::NotServed
-                     : Knowledge::State::Stale,
+  know(isForbidden   ? SyncStatus::State::Forbidden
+       : isNotServed ? SyncStatus::State::NotServed
+                     : SyncStatus::State::Stale,
        reason(status));
 }
 
@@ -306,10 +306,10 @@ void Reflector::remove(KnownObjects::iterator known) {
 
 void Reflector::heard(TimePoint now) {
   heard_ = now;
-  if (knowledge_.state == Knowledge::State::Synced) knowledge_.asOf = now;
+  if (knowledge_.state == SyncStatus::State::Synced) knowledge_.asOf = now;
 }
 
-void Reflector::know(Knowledge::State state, std::string why) {
+void Reflector::know(SyncStatus::State state, std::string why) {
   if (state == knowledge_.state && why == knowledge_.why) return;
   knowledge_.state = state;
   knowledge_.why = std::move(why);

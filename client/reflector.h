@@ -25,7 +25,7 @@ namespace lastout::client {
 using TimePoint = std::chrono::steady_clock::time_point;
 
 // How well the type's objects are known.
-struct Knowledge {
+struct SyncStatus {
   enum class State : uint8_t {
     NeverSynced,  // no list was ever complete: objects that were told are some of them
     Synced,       // a watch follows; where it resumed, a server may still say that its version is too old
@@ -56,7 +56,7 @@ struct Removed {
 struct Audience {
   std::function<void(StreamedObject object)> upsert;
   std::function<void(const Removed& object)> remove;
-  std::function<void(const Knowledge& knowledge)> knowledge;  // when its state, `listed` or `why` changed
+  std::function<void(const SyncStatus& knowledge)> knowledge;  // when its state, `listed` or `why` changed
 };
 
 struct ReflectorOptions {
@@ -122,7 +122,7 @@ class Reflector {
 
   // False: what next() began has come to its end, or is of no more use.
   bool isUnderWay() const { return underWay_; }
-  const Knowledge& knowledge() const { return knowledge_; }
+  const SyncStatus& knowledge() const { return knowledge_; }
   size_t count() const { return known_.size(); }  // objects that were told and not removed
 
  private:
@@ -145,7 +145,7 @@ class Reflector {
   void listNext();
   void wait(const ServerStatus& status, TimePoint now);
   void resetBackoff();
-  void know(Knowledge::State state, std::string why);
+  void know(SyncStatus::State state, std::string why);
 
   ReflectorOptions options_;
   RandomFraction random_;
@@ -173,7 +173,7 @@ class Reflector {
   bool progressed_ = false;            // it brought something that is newer than what it began from
 
   KnownObjects known_;
-  Knowledge knowledge_;
+  SyncStatus knowledge_;
 };
 
 // Whether a version is older than another one of the same server. Kubernetes' resource versions are decimal

@@ -13,7 +13,8 @@ struct ssl_ctx_st;
 namespace lastout::client {
 
 struct TlsOptions {
-  // PEM; who may vouch for the server, and nobody else. Empty: the system's authorities.
+  // PEM: the only authorities that are trusted to sign the server's certificate. Empty: the system's
+  // authorities.
   std::string authorities;
   // A name or an IP address that the server's certificate must have among its alternative names.
   std::string serverName;

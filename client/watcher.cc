@@ -50,7 +50,7 @@ void Watcher::hurry() {
   changed_.notifyAll();
 }
 
-Knowledge Watcher::knowledge() const {
+SyncStatus Watcher::knowledge() const {
   const kube::MutexLock lock(mutex_);
   return knowledge_;
 }

@@ -44,7 +44,7 @@ class Watcher {
 
   void hurry();  // as of Reflector
 
-  Knowledge knowledge() const;
+  SyncStatus knowledge() const;
 
  private:
   using Push = std::function<kube::Result<void>(std::string_view piece)>;
@@ -70,7 +70,7 @@ class Watcher {
   kube::ConditionVariable changed_;
   bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
   bool hurry_ LASTOUT_GUARDED_BY(mutex_) = false;
-  Knowledge knowledge_ LASTOUT_GUARDED_BY(mutex_);
+  SyncStatus knowledge_ LASTOUT_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

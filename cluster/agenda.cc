@@ -16,7 +16,7 @@ Agenda::Place Agenda::placeOf(const Entry& entry) {
   return {entry.due, subjectOf(entry.action), entry.action.kind, entry.action.b};
 }
 
-uint64_t Agenda::numberOf(Subject subject) {
+uint64_t Agenda::numberOf(ActionSubject subject) {
   return (static_cast<uint64_t>(subject.kind) << 32) | subject.number;
 }
 
@@ -38,7 +38,7 @@ void Agenda::setDue(Entry& entry, Milliseconds due) {
   order_.insert(placeOf(entry));
 }
 
-void Agenda::update(Subject subject, const std::vector<Action>& enabled, Milliseconds now,
+void Agenda::update(ActionSubject subject, const std::vector<Action>& enabled, Milliseconds now,
                     const Delay& delay) {
   const auto known = entries_.find(numberOf(subject));
   if (known == entries_.end() && enabled.empty()) return;
@@ -89,7 +89,7 @@ const Agenda::Entry* Agenda::first() const {
 std::vector<Action> Agenda::actions() const {
   std::vector<Action> result;
   for (const Place& place : order_) {
-    const Entries& entries = entries_.find(numberOf(std::get<Subject>(place)))->second;
+    const Entries& entries = entries_.find(numberOf(std::get<ActionSubject>(place)))->second;
     for (const Entry& entry : entries) {
       if (placeOf(entry) == place) result.push_back(entry.action);
     }

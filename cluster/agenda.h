@@ -29,7 +29,8 @@ class Agenda {
 
   // What the subject may do now is `enabled`, nothing else. What was there keeps its time; what is new is due
   // after its delay. What isWokenByChange() is due after its delay at the latest.
-  void update(Subject subject, const std::vector<Action>& enabled, Milliseconds now, const Delay& delay);
+  void update(ActionSubject subject, const std::vector<Action>& enabled, Milliseconds now,
+              const Delay& delay);
   // It was tried and refused: counts, and is due again then.
   void refused(const Action& action, Milliseconds due);
   // It was done; should it be possible still, it is new.
@@ -41,9 +42,9 @@ class Agenda {
 
  private:
   using Entries = std::vector<Entry>;
-  using Place = std::tuple<Milliseconds, Subject, Action::Kind, uint32_t>;
+  using Place = std::tuple<Milliseconds, ActionSubject, Action::Kind, uint32_t>;
   static Place placeOf(const Entry& entry);
-  static uint64_t numberOf(Subject subject);
+  static uint64_t numberOf(ActionSubject subject);
   Entry* findEntry(const Action& action);
   void setDue(Entry& entry, Milliseconds due);
 

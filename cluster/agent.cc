@@ -80,7 +80,7 @@ bool hasOtherWork(const Transition& transition, const WorkLink& link) {
   for (size_t i = 0; i < owners.size(); ++i) {
     if (i == link.ownerIndex || object.owner(i) != OwnerState::Current) continue;
     if (transition.isPresent(owners[i].owner) &&
-        transition.info(owners[i].owner).role == Role::AppliedManifestWork)
+        transition.info(owners[i].owner).role == ModelRole::AppliedManifestWork)
       return true;
   }
   return false;
@@ -101,10 +101,10 @@ void pass(Transition& transition, uint32_t index) {
     ObjectState object = transition.state().object(link.object);
     object.setOwner(link.ownerIndex, OwnerState::None);
     transition.update(link.object, object, Actor::Agent, index);
-    finishAgentDelete(transition, index, state, Answer::NotFound);
+    finishAgentDelete(transition, index, state, DeleteResult::NotFound);
     return;
   }
-  const Answer answer = transition.send(agentRequest(transition, index), state.flight);
+  const DeleteResult answer = transition.send(agentRequest(transition, index), state.flight);
   finishAgentDelete(transition, index, state, answer);
 }
 
@@ -207,15 +207,15 @@ DeleteRequest agentRequest(const Transition& transition, uint32_t index) {
           .precondition = Precondition::Uid};
 }
 
-void finishAgentDelete(Transition& transition, uint32_t index, WorkState state, Answer answer) {
-  if (answer == Answer::InFlight) {
+void finishAgentDelete(Transition& transition, uint32_t index, WorkState state, DeleteResult answer) {
+  if (answer == DeleteResult::InFlight) {
     transition.state().setWork(index, state);
     return;
   }
   const uint32_t link = transition.model().works[index].firstLink + state.next;
   // What it failed to delete, for whatever reason, does not stand in the status it writes after the pass: it
   // is forgotten (docs/semantics.md, ManifestWork agent).
-  if (answer != Answer::Done) transition.state().setLink(link, {});
+  if (answer != DeleteResult::Done) transition.state().setLink(link, {});
   advance(transition, index, state.next);
 }
 

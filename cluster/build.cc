@@ -16,22 +16,22 @@ namespace {
 
 struct TypeRole {
   kube::GroupResource type;
-  Role role;
+  ModelRole role;
 };
 
 const std::array<TypeRole, 11>& typeRoles() {
   static const std::array<TypeRole, 11> kRoles = {{
-      {kube::kNamespaces, Role::Namespace},
-      {kube::kPods, Role::Pod},
-      {kube::kPersistentVolumeClaims, Role::PersistentVolumeClaim},
-      {kube::kDeployments, Role::Deployment},
-      {kube::kReplicaSets, Role::ReplicaSet},
-      {kube::kStatefulSets, Role::StatefulSet},
-      {kube::kDaemonSets, Role::DaemonSet},
-      {kube::kCustomResourceDefinitions, Role::Crd},
-      {manifestwork::manifestWorkType(), Role::ManifestWork},
-      {manifestwork::appliedManifestWorkType(), Role::AppliedManifestWork},
-      {criticalservice::criticalServiceType(), Role::CriticalService},
+      {kube::kNamespaces, ModelRole::Namespace},
+      {kube::kPods, ModelRole::Pod},
+      {kube::kPersistentVolumeClaims, ModelRole::PersistentVolumeClaim},
+      {kube::kDeployments, ModelRole::Deployment},
+      {kube::kReplicaSets, ModelRole::ReplicaSet},
+      {kube::kStatefulSets, ModelRole::StatefulSet},
+      {kube::kDaemonSets, ModelRole::DaemonSet},
+      {kube::kCustomResourceDefinitions, ModelRole::Crd},
+      {manifestwork::manifestWorkType(), ModelRole::ManifestWork},
+      {manifestwork::appliedManifestWorkType(), ModelRole::AppliedManifestWork},
+      {criticalservice::criticalServiceType(), ModelRole::CriticalService},
   }};
   return kRoles;
 }
@@ -51,7 +51,7 @@ void addWork(Builder& builder, const WorkSpec& spec) {
   Work work;
   work.manifestWork = addObject(builder, spec.manifestWork, true);
   const kube::ObjectKey appliedKey{manifestwork::appliedManifestWorkType(), "", spec.appliedName};
-  work.applied = builder.addSlot(appliedKey, Role::AppliedManifestWork, nullptr, true);
+  work.applied = builder.addSlot(appliedKey, ModelRole::AppliedManifestWork, nullptr, true);
   work.firstLink = static_cast<uint32_t>(model.links.size());
   if (spec.manifests.size() > kMaxLinks) {
     builder.fail(work.manifestWork, "applies more than " + std::to_string(kMaxLinks) + " objects");
@@ -77,7 +77,7 @@ void addWork(Builder& builder, const WorkSpec& spec) {
     info.cleanupBit = finalizerBit(info, cleanupFinalizer(info)).value_or(0);
     info.finalizersAtCreation |= info.cleanupBit;
   }
-  if (model.guarded && model.carriesOut) {
+  if (model.guarded && model.runsDeferredDeletions) {
     SlotInfo& applied = model.slots[work.applied];
     applied.keptBit = finalizerBit(applied, control::kKeptFinalizer).value_or(0);
   }
@@ -95,9 +95,9 @@ void sortLikeStatus(std::vector<Slot>& objects, const Model& model) {
   });
 }
 
-Role roleOf(const kube::GroupResource& type) {
+ModelRole roleOf(const kube::GroupResource& type) {
   const auto found = std::ranges::find(typeRoles(), type, &TypeRole::type);
-  return found == typeRoles().end() ? Role::Plain : found->role;
+  return found == typeRoles().end() ? ModelRole::Plain : found->role;
 }
 
 std::optional<Slot> Model::find(const kube::ObjectKey& key) const {
@@ -105,7 +105,7 @@ std::optional<Slot> Model::find(const kube::ObjectKey& key) const {
   return found == byKey.end() ? std::nullopt : std::optional<Slot>(found->second);
 }
 
-Slot Builder::addSlot(const kube::ObjectKey& key, Role role, const kube::Object* source, bool present) {
+Slot Builder::addSlot(const kube::ObjectKey& key, ModelRole role, const kube::Object* source, bool present) {
   const auto [position, isNew] = model.byKey.try_emplace(key, static_cast<Slot>(model.slots.size()));
   if (!isNew) return position->second;
   SlotInfo info;
@@ -153,7 +153,7 @@ std::optional<size_t> addOwner(Model& model, Slot dependent, const OwnerLink& li
 tl::expected<Model, kube::Errors> build(const BuildInput& input) {
   Builder builder(input);
   builder.model.guarded = input.guarded;
-  builder.model.carriesOut = input.carriesOut;
+  builder.model.runsDeferredDeletions = input.runsDeferredDeletions;
   if (!input.lastoutNamespace.empty())
     builder.model.lastoutNamespace = kube::namespaceKey(input.lastoutNamespace);
   for (const kube::Object& object : input.objects) addObject(builder, object, true);

@@ -24,21 +24,20 @@ struct BuildInput {
   std::vector<WorkSpec> works;        // present at start, and applied
   std::vector<kube::Object> later;    // what steps may create
   bool guarded = true;
-  bool carriesOut = false;  // as of Model
+  bool runsDeferredDeletions = false;  // as of Model
   kube::ResourceMap types;
   std::string lastoutNamespace;  // lastout's own; empty: none in the model
 };
 
 // Derives ReplicaSets and Pods, AppliedManifestWorks, owners, finalizers that Kubernetes adds (CRD clean-up,
-// pvc protection, namespaces), stakes and conditions. Of one name there may be several manifests, as long as
-// they are alike in what the machine uses; what was added to the metadata of an object since a work applied
-// it makes no difference. Fails on what the machine cannot hold, naming the
-// object and the bound.
+// pvc protection, namespaces), guard entries and conditions. Of one name there may be several manifests, as
+// long as they are alike in what the machine uses; what was added to the metadata of an object since a work
+// applied it makes no difference. Fails on what the machine cannot hold, naming the object and the bound.
 tl::expected<Model, kube::Errors> build(const BuildInput& input);
 
 // Added to a built model, each with its own checks; references must name objects of the model.
 kube::Result<uint32_t> addController(Model& model, FinalizerController controller);  // its number
-kube::Result<uint32_t> addStep(Model& model, Step step);                             // its number
+kube::Result<uint32_t> addStep(Model& model, ClientStep step);                       // its number
 // A step's value: a finalizer mask in the object's vocabulary (adding names to it).
 kube::Result<uint16_t> finalizerMask(Model& model, Slot slot, const std::vector<std::string>& names);
 // Watches an event of an object: the bit of StateRef::monitors() that is set once it has happened. At

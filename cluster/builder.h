@@ -21,12 +21,12 @@ struct Builder {
   kube::Errors errors;
 
   // The slot of that name, made if there is none.
-  Slot addSlot(const kube::ObjectKey& key, Role role, const kube::Object* source, bool present);
+  Slot addSlot(const kube::ObjectKey& key, ModelRole role, const kube::Object* source, bool present);
   void fail(Slot slot, std::string message);
   const kube::Value* content(Slot slot) const;  // nullptr: derived
 };
 
-Role roleOf(const kube::GroupResource& type);
+ModelRole roleOf(const kube::GroupResource& type);
 
 // The bit of a finalizer in the slot's vocabulary, the garbage collector's included; 0 when it is not in
 // there.
@@ -40,15 +40,15 @@ std::string tooManyFinalizers(const SlotInfo& slot);
 // the second is what a step creates, and its metadata counts; what a work applies may since have got more.
 void checkRepeated(Builder& builder, const kube::Object& first, const kube::Object& again, bool isCreated);
 
-// cluster/derive.cc: ReplicaSets, Pods, and who mounts which claim.
+// cluster/derive.cc: ReplicaSets, Pods, and which Pods mount which claim.
 void deriveChildren(Builder& builder);
 void mountClaims(Builder& builder);
 // The names of the claims that a workload's Pod template (or a Pod itself) mounts.
-std::vector<std::string> mountedClaims(const kube::Value& content, Role role);
+std::vector<std::string> mountedClaims(const kube::Value& content, ModelRole role);
 // Makes Pods for up to `count` replicas of a workload, the first `present` of them there at start; derived
 // slots only.
 void addPods(Model& model, Slot workload, size_t count, size_t present);
-bool isWorkload(Role role);
+bool isWorkload(ModelRole role);
 // The Pods of a workload, through its ReplicaSets where it has them.
 std::vector<Slot> podsOf(const Model& model, Slot workload);
 // The name of a workload's child, as Kubernetes makes them: of a Deployment a ReplicaSet's, else a Pod's.
@@ -60,7 +60,7 @@ void sortLikeStatus(std::vector<Slot>& objects, const Model& model);
 // cluster/extend.cc: which finalizer controllers act on a slot, by its vocabulary.
 void findRemovals(Model& model, Slot slot);
 
-// cluster/wire.cc: who contains, owns and defines whom.
+// cluster/wire.cc: which objects contain, own and define which.
 // The finalizer that the object's own controller puts on it and takes away; "" where there is none, as on a
 // ManifestWork that has no agent.
 std::string_view cleanupFinalizer(const SlotInfo& slot);

@@ -91,8 +91,8 @@ class PolicyCompiler {
         if (!write.forms.empty()) add(number, {.slot = slot, .forms = &write.forms}, write.deniedBy);
     }
     for (uint32_t step = 0; step < model_.steps.size(); ++step) {
-      const Step& spec = model_.steps[step];
-      if (spec.verb == Step::Verb::SetForm)
+      const ClientStep& spec = model_.steps[step];
+      if (spec.verb == ClientStep::Verb::SetForm)
         add(number, {.slot = spec.object, .forms = &spec.forms}, model_.policies.ofUpdate[step]);
     }
     noteExemptions(policy);
@@ -148,7 +148,7 @@ class PolicyCompiler {
     if (subject.forms != nullptr) {
       view.form = (*subject.forms)[subject.form];
       newMeta = facts_.objectOf(model_, subject.slot, view).meta;
-      request.operation = protection::Operation::Update;
+      request.operation = protection::PolicyOperation::Update;
       request.newMeta = &newMeta;
     }
     // isExempt() has already dealt with exempt users.

@@ -15,17 +15,18 @@ namespace {
 template <class Wants>
 bool isRemembered(const Transition& transition, Slot slot, Wants wants) {
   const Model& model = transition.model();
-  return std::ranges::any_of(transition.info(slot).stakes, [&](const admission::Stake& stake) {
-    const Slot service = model.services[stake.service];
-    return admission::remembers(stake.role, service == slot) && transition.isPresent(service) &&
-           wants(model.serviceSpecs[stake.service].deferral);
-  });
+  return std::ranges::any_of(
+      transition.info(slot).guardEntries, [&](const admission::GuardEntry& guardEntry) {
+        const Slot service = model.services[guardEntry.service];
+        return admission::remembers(guardEntry.role, service == slot) && transition.isPresent(service) &&
+               wants(model.serviceSpecs[guardEntry.service].deferral);
+      });
 }
 
 // Of what no watch shows nothing is believed.
 bool isBelieved(const Transition& transition, Slot owner, Sight sight) {
   return sight == Sight::ByReads || owner == kNone || isFollowed(transition, owner) ||
-         transition.info(owner).role == Role::AppliedManifestWork;
+         transition.info(owner).role == ModelRole::AppliedManifestWork;
 }
 
 control::OwnerNow ownerNow(const Transition& transition, OwnerState state, Slot owner, bool believed) {
@@ -67,12 +68,14 @@ class StateDeferral {
   static bool isWanted(Slot /*slot*/) { return true; }
   bool isLive(Slot slot) const { return transition_.isLive(slot); }
   bool isAllowed(Slot slot) const { return transition_.decide(slot).allowed; }
-  control::Wish wish(Slot slot) const { return wishOf(transition_, slot, Sight::ByReads); }
+  control::DeferralState deferralState(Slot slot) const {
+    return deferralStateOf(transition_, slot, Sight::ByReads);
+  }
   template <class Holds>
   bool anyBefore(Slot slot, Holds holds) const {
     const SlotInfo& info = transition_.info(slot);
     if (std::ranges::any_of(info.content, holds)) return true;
-    return info.role == Role::CriticalService && info.service != kNone &&
+    return info.role == ModelRole::CriticalService && info.service != kNone &&
            std::ranges::any_of(transition_.model().remembered[info.service], [&](Slot other) {
              return isRememberedBy(transition_, info.service, other) && holds(other);
            });
@@ -87,7 +90,7 @@ class StateDeferral {
 }  // namespace
 
 void deferDeletion(Transition& transition, const DeleteRequest& request) {
-  if (!transition.model().carriesOut || request.actor == Actor::Lastout) return;
+  if (!transition.model().runsDeferredDeletions || request.actor == Actor::Lastout) return;
   const bool byController = request.actor != Actor::Client;
   if (!byController && request.precondition == Precondition::ResourceVersion) return;
   const auto wants = [&](criticalservice::DeferralMode deferral) {
@@ -102,7 +105,7 @@ void deferDeletion(Transition& transition, const DeleteRequest& request) {
 
 void forgetDeferredDeletion(Transition& transition, Slot service) {
   const uint32_t number = transition.info(service).service;
-  if (!transition.model().carriesOut || number == kNone) return;
+  if (!transition.model().runsDeferredDeletions || number == kNone) return;
   for (const Slot slot : transition.model().remembered[number]) {
     ObjectState object = transition.state().object(slot);
     if (!object.deferredDeletion) continue;
@@ -130,26 +133,27 @@ bool isAnyPresent(const Transition& transition, const std::vector<uint32_t>& ser
 // Namespaces, CRDs and CriticalServices always are.
 bool isFollowed(const Transition& transition, Slot slot) {
   const SlotInfo& info = transition.info(slot);
-  return info.role == Role::Namespace || info.role == Role::Crd || info.role == Role::CriticalService ||
-         isAnyPresent(transition, info.followers);
+  return info.role == ModelRole::Namespace || info.role == ModelRole::Crd ||
+         info.role == ModelRole::CriticalService || isAnyPresent(transition, info.followers);
 }
 
 bool isGuarded(const Transition& transition, Slot slot) {
   return isRemembered(transition, slot, [](criticalservice::DeferralMode) { return true; });
 }
 
-control::Wish wishOf(const Transition& transition, Slot slot, Sight sight) {
+control::DeferralState deferralStateOf(const Transition& transition, Slot slot, Sight sight) {
   const SlotInfo& info = transition.info(slot);
   const ObjectState object = transition.state().object(slot);
-  control::WishFacts facts;
-  if (object.deferredDeletion && object.deferredDeletion->byPerson) facts.proof = control::Proof::OfPerson;
+  control::DeferralFacts facts;
+  if (object.deferredDeletion && object.deferredDeletion->byPerson)
+    facts.proof = control::RequestProof::OfPerson;
   facts.spaceTerminates = transition.isTerminating(info.namespaceSlot);
   for (size_t i = 0; i < info.owners.size(); ++i) {
     if (object.owner(i) == OwnerState::None) continue;
     const Slot owner = info.owners[i].owner;
     facts.owners.add(ownerNow(transition, object.owner(i), owner, isBelieved(transition, owner, sight)));
   }
-  return control::wishOf(facts);
+  return control::deferralStateOf(facts);
 }
 
 control::Fate deferredDeletionFate(const Transition& transition, Slot slot) {

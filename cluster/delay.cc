@@ -99,8 +99,8 @@ milliseconds Machine::delay(StateRef state, const Action& action, uint32_t attem
       return timing.podStop;
     case Kind::ClaimRelease:
       return timing.claimRelease;
-    case Kind::CarryOut:
-      return attempt == 0 ? timing.carryOut : timing.carryOutRetry;
+    case Kind::DeleteDeferred:
+      return attempt == 0 ? timing.deferredDeletion : timing.deferredDeletionRetry;
     case Kind::KeepWork:
       return timing.keepWork;
     case Kind::WriteLabels: {
@@ -108,7 +108,7 @@ milliseconds Machine::delay(StateRef state, const Action& action, uint32_t attem
       return timing.holdProvider + (write ? write->wait : milliseconds{0});
     }
     case Kind::DeleteHeld:
-      return attempt == 0 ? timing.holdProvider : timing.carryOutRetry;
+      return attempt == 0 ? timing.holdProvider : timing.deferredDeletionRetry;
     case Kind::HoldProvider:
     case Kind::Confirmation:
     case Kind::LetGo:

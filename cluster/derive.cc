@@ -26,7 +26,7 @@ std::string suffix(std::string_view of, size_t number, size_t length) {
 }
 
 // A new slot behind all others, for something derived.
-Slot appendSlot(Model& model, const kube::ObjectKey& key, Role role, bool present) {
+Slot appendSlot(Model& model, const kube::ObjectKey& key, ModelRole role, bool present) {
   const auto slot = static_cast<Slot>(model.slots.size());
   SlotInfo info;
   info.key = key;
@@ -43,7 +43,7 @@ void addReplicaSet(Builder& builder, Slot deployment) {
   const kube::ObjectKey childKey = childKeyOf(model.slots[deployment], 0);
   const bool present = model.slots[deployment].presentAtStart && !model.slots[deployment].terminatingAtStart;
   const uint8_t replicas = model.slots[deployment].valueAtCreation;
-  const Slot child = appendSlot(model, childKey, Role::ReplicaSet, present);
+  const Slot child = appendSlot(model, childKey, ModelRole::ReplicaSet, present);
   builder.sources.push_back(nullptr);
   model.slots[child].valueAtCreation = replicas;
   addOwner(model, child, {.owner = deployment, .controller = true, .blockOwnerDeletion = true}, true);
@@ -53,7 +53,7 @@ void addReplicaSet(Builder& builder, Slot deployment) {
 uint8_t replicasOf(Builder& builder, Slot workload) {
   const kube::Value* content = builder.content(workload);
   if (content == nullptr) return 1;
-  if (builder.model.slots[workload].role == Role::DaemonSet) return 1;  // one node
+  if (builder.model.slots[workload].role == ModelRole::DaemonSet) return 1;  // one node
   const kube::Value* field = content->at({"spec", "replicas"});
   if (field == nullptr) return 1;
   const int64_t* replicas = field->asInteger();
@@ -68,12 +68,13 @@ uint8_t replicasOf(Builder& builder, Slot workload) {
 void takeGivenChildren(Builder& builder, Slot workload) {
   Model& model = builder.model;
   for (Slot dependent : model.slots[workload].dependents) {
-    const Role role = model.slots[dependent].role;
+    const ModelRole role = model.slots[dependent].role;
     const std::vector<OwnerLink>& owners = model.slots[dependent].owners;
     const bool controlled = std::any_of(owners.begin(), owners.end(), [&](const OwnerLink& link) {
       return link.owner == workload && link.controller;
     });
-    const Role wanted = model.slots[workload].role == Role::Deployment ? Role::ReplicaSet : Role::Pod;
+    const ModelRole wanted =
+        model.slots[workload].role == ModelRole::Deployment ? ModelRole::ReplicaSet : ModelRole::Pod;
     if (controlled && role == wanted) model.slots[workload].children.push_back(dependent);
   }
 }
@@ -110,7 +111,7 @@ void putCurrentFirst(Builder& builder, Slot deployment) {
 
 std::vector<Slot> podsOf(const Model& model, Slot workload) {
   const SlotInfo& info = model.slots[workload];
-  if (info.role != Role::Deployment) return info.children;
+  if (info.role != ModelRole::Deployment) return info.children;
   std::vector<Slot> pods;
   for (Slot child : info.children) {
     const std::vector<Slot>& more = model.slots[child].children;
@@ -119,25 +120,25 @@ std::vector<Slot> podsOf(const Model& model, Slot workload) {
   return pods;
 }
 
-bool hasReplicas(Role role) {
-  return role == Role::Deployment || role == Role::ReplicaSet || role == Role::StatefulSet;
+bool hasReplicas(ModelRole role) {
+  return role == ModelRole::Deployment || role == ModelRole::ReplicaSet || role == ModelRole::StatefulSet;
 }
 
-bool isWorkload(Role role) { return hasReplicas(role) || role == Role::DaemonSet; }
+bool isWorkload(ModelRole role) { return hasReplicas(role) || role == ModelRole::DaemonSet; }
 
 kube::ObjectKey childKeyOf(const SlotInfo& workload, size_t number) {
   const kube::ObjectKey& key = workload.key;
   const std::string prefix = key.name + "-";
-  if (workload.role == Role::Deployment)
+  if (workload.role == ModelRole::Deployment)
     return {kube::kReplicaSets, key.namespaceName, prefix + suffix(key.name, number, 10)};
-  const bool counts = workload.role == Role::StatefulSet;
+  const bool counts = workload.role == ModelRole::StatefulSet;
   return {kube::kPods, key.namespaceName,
           prefix + (counts ? std::to_string(number) : suffix(key.name, number, 5))};
 }
 
 void addPods(Model& model, Slot workload, size_t count, size_t present) {
   for (size_t i = model.slots[workload].children.size(); i < count; ++i) {
-    const Slot pod = appendSlot(model, childKeyOf(model.slots[workload], i), Role::Pod, i < present);
+    const Slot pod = appendSlot(model, childKeyOf(model.slots[workload], i), ModelRole::Pod, i < present);
     addOwner(model, pod, {.owner = workload, .controller = true, .blockOwnerDeletion = true}, true);
     model.slots[workload].children.push_back(pod);
   }
@@ -152,13 +153,13 @@ void deriveChildren(Builder& builder) {
   for (Slot slot = 0; slot < given; ++slot) {
     if (!isWorkload(model.slots[slot].role)) continue;
     takeGivenChildren(builder, slot);
-    if (model.slots[slot].role != Role::Deployment) continue;
+    if (model.slots[slot].role != ModelRole::Deployment) continue;
     putCurrentFirst(builder, slot);
     if (model.slots[slot].children.empty()) addReplicaSet(builder, slot);
   }
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
-    const Role role = model.slots[slot].role;
-    if (!isWorkload(role) || role == Role::Deployment) continue;
+    const ModelRole role = model.slots[slot].role;
+    if (!isWorkload(role) || role == ModelRole::Deployment) continue;
     const bool present = model.slots[slot].presentAtStart && !model.slots[slot].terminatingAtStart;
     const size_t replicas = model.slots[slot].valueAtCreation;
     // One at least, absent: what it mounts and who intercepts it is then known of those that a step adds.
@@ -167,9 +168,9 @@ void deriveChildren(Builder& builder) {
   }
 }
 
-std::vector<std::string> mountedClaims(const kube::Value& content, Role role) {
-  const kube::Value* volumes = role == Role::Pod ? content.at({"spec", "volumes"})
-                                                 : content.at({"spec", "template", "spec", "volumes"});
+std::vector<std::string> mountedClaims(const kube::Value& content, ModelRole role) {
+  const kube::Value* volumes = role == ModelRole::Pod ? content.at({"spec", "volumes"})
+                                                      : content.at({"spec", "template", "spec", "volumes"});
   std::vector<std::string> claims;
   if (volumes == nullptr || volumes->asList() == nullptr) return claims;
   for (const kube::Value& volume : *volumes->asList()) {
@@ -183,9 +184,9 @@ void mountClaims(Builder& builder) {
   Model& model = builder.model;
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
     const kube::Value* content = builder.content(slot);
-    const Role role = model.slots[slot].role;
-    if (content == nullptr || (!isWorkload(role) && role != Role::Pod)) continue;
-    const std::vector<Slot> pods = role == Role::Pod ? std::vector<Slot>{slot} : podsOf(model, slot);
+    const ModelRole role = model.slots[slot].role;
+    if (content == nullptr || (!isWorkload(role) && role != ModelRole::Pod)) continue;
+    const std::vector<Slot> pods = role == ModelRole::Pod ? std::vector<Slot>{slot} : podsOf(model, slot);
     for (const std::string& name : mountedClaims(*content, role)) {
       const auto claim =
           model.find({kube::kPersistentVolumeClaims, model.slots[slot].key.namespaceName, name});

@@ -15,7 +15,7 @@ kube::Error problem(std::string message) {
 // The workload whose children are Pods: a Deployment's ReplicaSet, or the workload itself.
 Slot podParent(const Model& model, Slot workload) {
   const SlotInfo& info = model.slots[workload];
-  return info.role == Role::Deployment && !info.children.empty() ? info.children.front() : workload;
+  return info.role == ModelRole::Deployment && !info.children.empty() ? info.children.front() : workload;
 }
 
 // A change to a finalizer that a criterion names must count among that criterion's holders.
@@ -43,7 +43,7 @@ void wirePod(Model& model, Slot pod, Slot sibling) {
       model.conditions[i].push_back({.slot = pod, .mask = 0});
   }
   for (SlotInfo& claim : model.slots) {
-    if (claim.role != Role::PersistentVolumeClaim) continue;
+    if (claim.role != ModelRole::PersistentVolumeClaim) continue;
     if (std::find(claim.children.begin(), claim.children.end(), sibling) != claim.children.end())
       claim.children.push_back(pod);
   }
@@ -67,8 +67,8 @@ void findRemovals(Model& model, Slot slot) {
 
 kube::Result<uint32_t> addController(Model& model, FinalizerController controller) {
   if (controller.runsIn != kNone) {
-    const Role role = model.slots[controller.runsIn].role;
-    if (!isWorkload(role) && role != Role::Pod)
+    const ModelRole role = model.slots[controller.runsIn].role;
+    if (!isWorkload(role) && role != ModelRole::Pod)
       return tl::unexpected(
           problem(model.name(controller.runsIn) + " runs no Pods that a controller could be in"));
   }
@@ -77,9 +77,9 @@ kube::Result<uint32_t> addController(Model& model, FinalizerController controlle
   return static_cast<uint32_t>(model.controllers.size() - 1);
 }
 
-kube::Result<uint32_t> addStep(Model& model, Step step) {
-  const Role role = model.slots[step.object].role;
-  if (step.verb == Step::Verb::SetReplicas) {
+kube::Result<uint32_t> addStep(Model& model, ClientStep step) {
+  const ModelRole role = model.slots[step.object].role;
+  if (step.verb == ClientStep::Verb::SetReplicas) {
     if (!hasReplicas(role))
       return tl::unexpected(problem(model.name(step.object) + " has no replicas to scale"));
     if (step.value > kMaxReplicas)
@@ -91,7 +91,7 @@ kube::Result<uint32_t> addStep(Model& model, Step step) {
     for (size_t slot = before; slot < model.slots.size(); ++slot)
       wirePod(model, static_cast<Slot>(slot), model.slots[parent].children.front());
   }
-  if (step.verb == Step::Verb::SetIntent && role != Role::CriticalService)
+  if (step.verb == ClientStep::Verb::SetIntent && role != ModelRole::CriticalService)
     return tl::unexpected(
         problem(model.name(step.object) + " is no CriticalService; only those have a deletionIntent"));
   const auto number = static_cast<uint32_t>(model.steps.size());
@@ -112,7 +112,7 @@ kube::Result<uint16_t> finalizerMask(Model& model, Slot slot, const std::vector<
     mask |= *bit;
   }
   // What its own controller keeps on it is not the client's to set: a patch leaves it.
-  if (model.slots[slot].role == Role::Namespace) mask |= model.slots[slot].cleanupBit;
+  if (model.slots[slot].role == ModelRole::Namespace) mask |= model.slots[slot].cleanupBit;
   refreshConditions(model, slot);
   findRemovals(model, slot);
   return mask;

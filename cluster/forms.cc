@@ -80,8 +80,8 @@ kube::Result<uint8_t> formNumber(Model& model, Slot slot, Form form) {
 kube::Result<void> growForms(Model& model, Slot slot) {
   for (size_t form = 0; form < model.slots[slot].forms.size(); ++form) {
     for (const uint32_t number : model.slots[slot].steps) {
-      const Step& step = model.steps[number];
-      if (step.verb != Step::Verb::SetForm || step.forms.size() > form) continue;
+      const ClientStep& step = model.steps[number];
+      if (step.verb != ClientStep::Verb::SetForm || step.forms.size() > form) continue;
       const auto next = formNumber(model, slot, changed(model.slots[slot].forms[form], step.change));
       if (!next) return tl::unexpected(next.error());
       model.steps[number].forms.push_back(*next);

@@ -21,7 +21,7 @@ class StateOfProviders {
   bool endsAnyway(Slot provider) const { return (finalizers(provider) & kForegroundBit) != 0; }
   bool isToBeHeld(Slot provider) const {
     const StateFacts facts(transition_.model(), transition_.state());
-    return admission::providerGuards(facts, info(provider).stakes).isToBeHeld();
+    return admission::providerGuards(facts, info(provider).guardEntries).isToBeHeld();
   }
   bool mayEnd(Slot provider) const { return transition_.decide(provider).allowed; }
 
@@ -40,15 +40,16 @@ void setFlight(Transition& transition, Slot provider, const Flight& flight) {
 
 }  // namespace
 
-control::Holding heldProviderPlan(const Transition& transition, Slot provider) {
+control::HoldFinalizerAction heldProviderPlan(const Transition& transition, Slot provider) {
   return control::planHeldProvider(StateOfProviders(transition), provider);
 }
 
 bool holdingChanges(const Transition& transition, Slot provider) {
   if (transition.info(provider).heldBit == 0 || !transition.isPresent(provider)) return false;
   if (transition.webhookFails(provider, &Interception::onUpdate)) return false;
-  const control::Holding holding = heldProviderPlan(transition, provider);
-  if (holding != control::Holding::LetsItGo) return holding != control::Holding::AsItIs;
+  const control::HoldFinalizerAction holding = heldProviderPlan(transition, provider);
+  if (holding != control::HoldFinalizerAction::LetsItGo)
+    return holding != control::HoldFinalizerAction::AsItIs;
   return transition.state().object(provider).lastout.phase == Flight::Phase::None;
 }
 
@@ -56,17 +57,17 @@ void changeHolding(Transition& transition, Slot provider) {
   ObjectState object = transition.state().object(provider);
   const uint16_t held = transition.info(provider).heldBit;
   switch (heldProviderPlan(transition, provider)) {
-    case control::Holding::AsItIs:
+    case control::HoldFinalizerAction::AsItIs:
       break;
-    case control::Holding::Begins:
+    case control::HoldFinalizerAction::Begins:
       object.finalizers |= held;
       transition.update(provider, object, Actor::Lastout);
       break;
-    case control::Holding::Ends:
+    case control::HoldFinalizerAction::Ends:
       object.finalizers &= static_cast<uint16_t>(~held);
       transition.update(provider, object, Actor::Lastout);
       break;
-    case control::Holding::LetsItGo:
+    case control::HoldFinalizerAction::LetsItGo:
       setFlight(transition, provider, {.phase = Flight::Phase::Decided});
       break;
   }
@@ -87,7 +88,7 @@ void goOnLettingGo(Transition& transition, Slot provider) {
       transition.release(provider, flight.criteriaHeld);
     return;
   }
-  const bool mayGo = heldProviderPlan(transition, provider) == control::Holding::LetsItGo;
+  const bool mayGo = heldProviderPlan(transition, provider) == control::HoldFinalizerAction::LetsItGo;
   if (transition.model().confirms && !mayGo) return;
   flight.phase = Flight::Phase::Confirmed;
   flight.criteriaHeld = transition.criteriaHold(provider);

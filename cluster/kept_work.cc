@@ -44,7 +44,7 @@ class StateOfWorks {
       return !isFollowed(transition_, slot) && isRecorded(applied, slot) && isWanted(slot);
     });
   }
-  bool remembersUnseen(Slot applied) const {
+  bool hasUnseenDeferredDeletions(Slot applied) const {
     return std::ranges::any_of(transition_.info(applied).dependents, [&](Slot slot) {
       return !isFollowed(transition_, slot) && transition_.state().object(slot).deferredDeletion &&
              owns(transition_, applied, slot) && isWanted(slot);
@@ -68,14 +68,16 @@ class StateOfWorks {
   bool isGuarded(Slot slot) const { return cluster::isGuarded(transition_, slot); }
   bool isWanted(Slot slot) const { return isDeferredForControllers(transition_, slot); }
   bool isAwaited(Slot slot) const {
-    const Role role = transition_.info(slot).role;
-    return role == Role::Namespace || role == Role::CriticalService || isGuarded(slot);
+    const ModelRole role = transition_.info(slot).role;
+    return role == ModelRole::Namespace || role == ModelRole::CriticalService || isGuarded(slot);
   }
   static bool wasAwaited(Slot /*applied*/, Slot /*slot*/) { return false; }
   bool isReviewed(Slot slot) const { return isAnyPresent(transition_, transition_.info(slot).peers); }
   bool isForgotten(Slot applied, Slot slot) const { return !isRecorded(applied, slot); }
   static bool isRefused(Slot /*slot*/) { return false; }
-  control::Wish wish(Slot slot) const { return wishOf(transition_, slot, Sight::ByWatches); }
+  control::DeferralState deferralState(Slot slot) const {
+    return deferralStateOf(transition_, slot, Sight::ByWatches);
+  }
 
  private:
   // The status of the AppliedManifestWork lists it. Its agent writes that after each pass: until then it is

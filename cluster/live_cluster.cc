@@ -55,7 +55,7 @@ kube::Result<Slot> LiveCluster::create(const LiveObject& object, Events& events)
     return tl::unexpected(kube::Error{kube::toString(object.key) + " is there already", {}, {}});
   if (const auto fits = live_->check(slot, object); !fits) return tl::unexpected(fits.error());
   const SlotInfo& info = live_->model.slots[slot];
-  if (info.role == Role::ManifestWork) {
+  if (info.role == ModelRole::ManifestWork) {
     if (const auto set = live_->setWork(slot, object); !set) return tl::unexpected(set.error());
   }
   live_->nameFinalizers(slot, object.finalizers);
@@ -79,8 +79,8 @@ kube::Result<void> LiveCluster::update(Slot slot, const LiveObject& object, Even
   if (!live_->isPresent(slot))
     return tl::unexpected(kube::Error{kube::toString(object.key) + " is not there", {}, {}});
   if (const auto fits = live_->check(slot, object); !fits) return fits;
-  const Role role = live_->model.slots[slot].role;
-  if (role == Role::ManifestWork) {
+  const ModelRole role = live_->model.slots[slot].role;
+  if (role == ModelRole::ManifestWork) {
     if (const auto set = live_->setWork(slot, object); !set) return set;
   }
   ObjectState changed = live_->state().object(slot);
@@ -92,7 +92,7 @@ kube::Result<void> LiveCluster::update(Slot slot, const LiveObject& object, Even
   if (live_->extra[slot].claims != object.claims) {
     live_->extra[slot].claims = object.claims;
     live_->unmount(slot);
-    if (role == Role::Pod) live_->mount(slot);
+    if (role == ModelRole::Pod) live_->mount(slot);
   }
   Events happened;
   Transition(live_->machine(), live_->state(), &happened).update(slot, changed, Actor::Client);
@@ -148,9 +148,9 @@ void LiveCluster::noteChange(Slot slot) {
   if (info.crd != kNone &&
       agenda_->find({Action::Kind::CrdInstances, Actor::CrdCleanup, info.crd, 0}) != nullptr)
     live_->look(info.crd);
-  const bool contains = info.role == Role::Namespace || info.role == Role::Crd;
+  const bool contains = info.role == ModelRole::Namespace || info.role == ModelRole::Crd;
   if (contains && (came || flipped(info.cleanupBit))) noteContainer(slot);
-  if (info.role == Role::Pod || info.role == Role::ReplicaSet) live_->podsChanged = true;
+  if (info.role == ModelRole::Pod || info.role == ModelRole::ReplicaSet) live_->podsChanged = true;
 }
 
 // What is in it may have to go; what could not be made in it may be possible now.
@@ -194,7 +194,7 @@ bool LiveCluster::settle(const Action* action, const Events& happened) {
     changed = changed || former.recorded != current.recorded || former.stale != current.stale;
     was.setLink(number, current);
   };
-  for (const Event& event : happened) {
+  for (const ClusterEvent& event : happened) {
     object(event.slot);
     if (event.kind != EventKind::Created) continue;
     for (const Slot dependent : live_->model.slots[event.slot].dependents) object(dependent);
@@ -213,20 +213,20 @@ bool LiveCluster::settle(const Action* action, const Events& happened) {
 
 // The cluster follows what happened: names, places, the agenda.
 void LiveCluster::finish(const Action* action, const Events& happened, Events& events) {
-  const auto isChange = [](const Event& event) {
+  const auto isChange = [](const ClusterEvent& event) {
     return event.kind != EventKind::Requested && event.kind != EventKind::Denied;
   };
-  for (const Event& event : happened) {
+  for (const ClusterEvent& event : happened) {
     if (isChange(event)) noteChange(event.slot);
   }
   const bool changed = settle(action, happened);
-  for (const Event& event : happened) {
-    const Role role = live_->model.slots[event.slot].role;
+  for (const ClusterEvent& event : happened) {
+    const ModelRole role = live_->model.slots[event.slot].role;
     if (event.kind == EventKind::Created) live_->appeared(event.slot);
     if (event.kind == EventKind::Gone) live_->vanished(event.slot);
     if (event.kind != EventKind::Changed) continue;
     if (isWorkload(role)) live_->placeChildren(event.slot);
-    if (role == Role::Pod || role == Role::ReplicaSet) live_->takeChild(event.slot);
+    if (role == ModelRole::Pod || role == ModelRole::ReplicaSet) live_->takeChild(event.slot);
   }
   if (action != nullptr && changed) {
     agenda_->done(*action);
@@ -241,11 +241,11 @@ void LiveCluster::finish(const Action* action, const Events& happened, Events& e
 }
 
 void LiveCluster::refresh() {
-  std::vector<Subject>& subjects = live_->toLookAt;
+  std::vector<ActionSubject>& subjects = live_->toLookAt;
   std::sort(subjects.begin(), subjects.end());
   subjects.erase(std::unique(subjects.begin(), subjects.end()), subjects.end());
   const auto delay = [&](const Action& action) { return live_->machine().delay(live_->state(), action, 0); };
-  for (const Subject subject : subjects) {
+  for (const ActionSubject subject : subjects) {
     enabled_.clear();
     live_->machine().enabledFor(live_->state(), subject, enabled_);
     agenda_->update(subject, enabled_, now_, delay);

@@ -44,15 +44,15 @@ struct LiveObject {
   std::string appliedName;
 };
 
-// What came of the review of an action's requests.
-enum class Verdict : uint8_t { Allowed, Denied };
+// The result of reviewing an action's requests.
+enum class AdmissionOutcome : uint8_t { Allowed, Denied };
 
 // An action that is due, and what it would do.
 struct Plan {
   Action action;
   std::chrono::milliseconds due{0};
   Events events;                                    // if it is allowed
-  std::vector<std::pair<Slot, ObjectState>> after;  // likewise: the objects of the events, then
+  std::vector<std::pair<Slot, ObjectState>> after;  // if it is allowed: the objects of the events, then
   Slot deletes = kNone;                     // the object that it sends a DELETE for; kNone: it sends none
   std::optional<PropagationPolicy> policy;  // of that DELETE
   bool insistsOnUid = false;                // likewise
@@ -120,7 +120,7 @@ class LiveCluster {
   // Does what was planned. False, and nothing happens, where it is not possible any more or would do
   // something else by now. Denied: what its actor then does (the agent forgets, the collector's delay
   // doubles); an action that sends no DELETE was refused, and its delay doubles from one refusal to the next.
-  bool carryOut(const Plan& plan, Verdict verdict, Milliseconds now, Events& events);
+  bool carryOut(const Plan& plan, AdmissionOutcome verdict, Milliseconds now, Events& events);
 
   // What may happen now, by subject: what Machine::enabled lists.
   std::vector<Action> possible() const;

@@ -11,13 +11,13 @@ namespace {
 
 using Kind = Action::Kind;
 
-bool isSame(const Event& a, const Event& b) {
+bool isSame(const ClusterEvent& a, const ClusterEvent& b) {
   return a.kind == b.kind && a.actor == b.actor && a.slot == b.slot && a.by == b.by;
 }
 
 bool isSame(const Events& a, const Events& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const Event& left, const Event& right) { return isSame(left, right); });
+                    [](const ClusterEvent& left, const ClusterEvent& right) { return isSame(left, right); });
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ std::optional<LiveCluster::Milliseconds> LiveCluster::nextAt() const {
 // What the action would do, tried out on the state before, which is then as it was.
 void LiveCluster::rehearse(const Action& action, Plan& plan) {
   live_->machine().apply(live_->before(), action, &plan.events);
-  for (const Event& event : plan.events) {
+  for (const ClusterEvent& event : plan.events) {
     const auto isOf = [&](const auto& known) { return known.first == event.slot; };
     if (std::none_of(plan.after.begin(), plan.after.end(), isOf))
       plan.after.emplace_back(event.slot, live_->before().object(event.slot));
@@ -53,8 +53,9 @@ std::optional<Plan> LiveCluster::plan(Milliseconds now) {
   plan.serial = entry->serial;
   plan.change = changes_;
   rehearse(plan.action, plan);
-  const auto request = std::find_if(plan.events.begin(), plan.events.end(),
-                                    [](const Event& event) { return event.kind == EventKind::Requested; });
+  const auto request = std::find_if(plan.events.begin(), plan.events.end(), [](const ClusterEvent& event) {
+    return event.kind == EventKind::Requested;
+  });
   if (request == plan.events.end()) return plan;
   plan.deletes = request->slot;
   const Transition reading = live_->reading();
@@ -73,7 +74,7 @@ std::optional<Plan> LiveCluster::plan(Milliseconds now) {
   return plan;
 }
 
-bool LiveCluster::carryOut(const Plan& plan, Verdict verdict, Milliseconds now, Events& events) {
+bool LiveCluster::carryOut(const Plan& plan, AdmissionOutcome verdict, Milliseconds now, Events& events) {
   advance(now);
   const Agenda::Entry* entry = agenda_->find(plan.action);
   if (entry == nullptr || entry->serial != plan.serial) return false;
@@ -82,12 +83,12 @@ bool LiveCluster::carryOut(const Plan& plan, Verdict verdict, Milliseconds now, 
     rehearse(plan.action, again);
     if (!isSame(again.events, plan.events)) return false;
   }
-  if (verdict == Verdict::Denied && plan.deletes == kNone) {
+  if (verdict == AdmissionOutcome::Denied && plan.deletes == kNone) {
     refuse(plan.action);
     return true;
   }
   admission::Decision decision;
-  decision.allowed = verdict == Verdict::Allowed;
+  decision.allowed = verdict == AdmissionOutcome::Allowed;
   Events happened;
   live_->machine().apply(live_->state(), plan.action, &happened, &decision);
   const Action action = plan.action;

@@ -86,7 +86,7 @@ Slot LiveModel::slotOf(const kube::ObjectKey& key) {
   nameFinalizers(slot, {});
   enter(slot, space, &LiveSlot::inNamespace, false);
   enter(slot, crd, &LiveSlot::inCrd, false);
-  if (info.role == Role::Crd) bindInstances(slot);
+  if (info.role == ModelRole::Crd) bindInstances(slot);
   return slot;
 }
 
@@ -144,10 +144,10 @@ void LiveModel::setUid(Slot slot, const std::string& uid) {
 
 void LiveModel::appeared(Slot slot) {
   move(slot, true);
-  const Role role = model.slots[slot].role;
+  const ModelRole role = model.slots[slot].role;
   if (isWorkload(role)) placeChildren(slot);
-  if (role == Role::Pod || role == Role::ReplicaSet) takeChild(slot);
-  if (role == Role::Pod) mount(slot);
+  if (role == ModelRole::Pod || role == ModelRole::ReplicaSet) takeChild(slot);
+  if (role == ModelRole::Pod) mount(slot);
 }
 
 void LiveModel::vanished(Slot slot) {

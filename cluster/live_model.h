@@ -54,9 +54,9 @@ class LiveModel {
 
   // Whose actions have to be looked at again.
   void look(Slot slot) {
-    if (slot != kNone) toLookAt.push_back({Subject::Kind::Object, slot});
+    if (slot != kNone) toLookAt.push_back({ActionSubject::Kind::Object, slot});
   }
-  void lookAtWork(uint32_t work) { toLookAt.push_back({Subject::Kind::Work, work}); }
+  void lookAtWork(uint32_t work) { toLookAt.push_back({ActionSubject::Kind::Work, work}); }
 
   // --- slots (cluster/live_model.cc)
   Slot slotOf(const kube::ObjectKey& key);  // made if there is none
@@ -91,7 +91,7 @@ class LiveModel {
   Model model;
   std::vector<LiveSlot> extra;
   std::unordered_map<std::string, Slot> byUid;
-  std::vector<Subject> toLookAt;
+  std::vector<ActionSubject> toLookAt;
   bool podsChanged = false;  // a workload may have another number of Ready Pods
 
  private:

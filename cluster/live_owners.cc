@@ -23,7 +23,7 @@ kube::Result<void> LiveModel::check(Slot slot, const LiveObject& object) const {
   SlotInfo trial;
   trial.role = model.slots[slot].role;
   trial.work = model.slots[slot].work;
-  if (trial.role == Role::ManifestWork && !object.appliedName.empty()) trial.work = 0;
+  if (trial.role == ModelRole::ManifestWork && !object.appliedName.empty()) trial.work = 0;
   if (const std::string_view cleanup = cleanupFinalizer(trial); !cleanup.empty())
     trial.cleanupBit = finalizerBit(trial, cleanup).value_or(0);
   for (const std::string& name : object.finalizers) {
@@ -47,7 +47,7 @@ void LiveModel::nameFinalizers(Slot slot, const std::vector<std::string>& names)
   if (const std::string_view cleanup = cleanupFinalizer(info); !cleanup.empty())
     info.cleanupBit = finalizerBit(info, cleanup).value_or(0);
   // A CRD gets its finalizer with the DELETE (as recorded).
-  info.finalizersAtCreation = info.role == Role::Crd ? uint16_t{0} : info.cleanupBit;
+  info.finalizersAtCreation = info.role == ModelRole::Crd ? uint16_t{0} : info.cleanupBit;
   // What was is read for that bit alone, which may have another place now.
   former.finalizers &= kForegroundBit | kOrphanBit;
   if (cleans) former.finalizers |= info.cleanupBit;

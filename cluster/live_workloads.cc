@@ -11,7 +11,7 @@ namespace {
 
 size_t placesOf(const SlotInfo& info, const ObjectState& object) {
   if (!object.present()) return 0;
-  return info.role == Role::Deployment ? 1 : object.value;
+  return info.role == ModelRole::Deployment ? 1 : object.value;
 }
 
 }  // namespace
@@ -21,7 +21,7 @@ size_t placesOf(const SlotInfo& info, const ObjectState& object) {
 bool LiveModel::canBePlace(Slot slot, Slot workload) const {
   if (extra[slot].parent != kNone) return false;
   if (!isPresent(slot)) return true;
-  if (model.slots[workload].role != Role::StatefulSet) return false;
+  if (model.slots[workload].role != ModelRole::StatefulSet) return false;
   const ObjectState object = state().object(slot);
   const std::vector<OwnerLink>& links = model.slots[slot].owners;
   for (size_t i = 0; i < links.size(); ++i) {
@@ -54,12 +54,12 @@ void LiveModel::placeChildren(Slot workload) {
 void LiveModel::takeChild(Slot child) {
   if (extra[child].parent != kNone) return;
   const ObjectState object = state().object(child);
-  const Role role = model.slots[child].role;
+  const ModelRole role = model.slots[child].role;
   for (size_t i = 0; i < model.slots[child].owners.size(); ++i) {
     const OwnerLink link = model.slots[child].owners[i];
     if (!link.controller || link.owner == kNone || object.owner(i) != OwnerState::Current) continue;
-    const Role owner = model.slots[link.owner].role;
-    const Role makes = owner == Role::Deployment ? Role::ReplicaSet : Role::Pod;
+    const ModelRole owner = model.slots[link.owner].role;
+    const ModelRole makes = owner == ModelRole::Deployment ? ModelRole::ReplicaSet : ModelRole::Pod;
     if (!isWorkload(owner) || role != makes) continue;
     extra[child].parent = link.owner;
     model.slots[child].ownersAtCreation = static_cast<uint8_t>(1u << i);
@@ -113,7 +113,7 @@ void LiveModel::mount(Slot pod) {
 }
 
 void LiveModel::unmount(Slot pod) {
-  if (model.slots[pod].role == Role::Pod) podsChanged = true;
+  if (model.slots[pod].role == ModelRole::Pod) podsChanged = true;
   for (const Slot claim : extra[pod].mounts) {
     std::vector<Slot>& pods = model.slots[claim].children;
     pods.erase(std::find(pods.begin(), pods.end(), pod));

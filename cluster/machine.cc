@@ -36,13 +36,13 @@ void addWork(const Transition& transition, uint32_t work, std::vector<Action>& o
 // (docs/semantics.md, "The rules", Deployment).
 void addLive(const Transition& transition, Slot slot, const ObjectState& object, std::vector<Action>& out) {
   switch (transition.info(slot).role) {
-    case Role::Deployment:
-    case Role::ReplicaSet:
-    case Role::StatefulSet:
-    case Role::DaemonSet:
+    case ModelRole::Deployment:
+    case ModelRole::ReplicaSet:
+    case ModelRole::StatefulSet:
+    case ModelRole::DaemonSet:
       if (workloadNeedsSync(transition, slot)) out.push_back({Kind::WorkloadSync, Actor::Workloads, slot, 0});
       break;
-    case Role::Pod:
+    case ModelRole::Pod:
       if ((object.value & kReady) == 0 && transition.areAllPresent(transition.info(slot).startsWith))
         out.push_back({Kind::PodReady, Actor::Kubelet, slot, 0});
       break;
@@ -82,20 +82,20 @@ void addTerminating(const Transition& transition, Slot slot, const ObjectState& 
   addFinalizers(transition, slot, object, out);
   if ((object.finalizers & info.policyBits) != 0 && transition.bitsToLetGo(slot) != 0)
     out.push_back({Kind::LetGo, Actor::Lastout, slot, 0});
-  if (info.role == Role::Pod && (object.value & kStopped) == 0)
+  if (info.role == ModelRole::Pod && (object.value & kStopped) == 0)
     out.push_back({Kind::PodStop, Actor::Kubelet, slot, 0});
   if ((object.finalizers & info.cleanupBit) == 0) return;
-  if (info.role == Role::Namespace) {
+  if (info.role == ModelRole::Namespace) {
     if (listed == Listed::WithContent) {
       for (Slot content : info.content) addNamespaceDelete(transition, content, out);
     }
     if (namespaceIsEmpty(transition, slot)) out.push_back({Kind::NamespaceFinish, Actor::Lifecycle, slot, 0});
   }
-  if (info.role == Role::Crd && crdDeletesInstances(transition, slot))
+  if (info.role == ModelRole::Crd && crdDeletesInstances(transition, slot))
     out.push_back({Kind::CrdInstances, Actor::CrdCleanup, slot, 0});
-  if (info.role == Role::Crd && crdIsEmpty(transition, slot))
+  if (info.role == ModelRole::Crd && crdIsEmpty(transition, slot))
     out.push_back({Kind::CrdFinish, Actor::CrdCleanup, slot, 0});
-  if (info.role == Role::PersistentVolumeClaim && claimIsFree(transition, slot))
+  if (info.role == ModelRole::PersistentVolumeClaim && claimIsFree(transition, slot))
     out.push_back({Kind::ClaimRelease, Actor::Claims, slot, 0});
 }
 
@@ -127,7 +127,8 @@ void addObject(const Transition& transition, Slot slot, Listed listed, std::vect
   }
   if (object.collector.phase == Flight::Phase::None && collectorDeletes(transition, slot, object))
     out.push_back({Kind::CollectorDelete, Actor::Collector, slot, 0});
-  if (lastoutDeletes(transition, slot, object)) out.push_back({Kind::CarryOut, Actor::Lastout, slot, 0});
+  if (lastoutDeletes(transition, slot, object))
+    out.push_back({Kind::DeleteDeferred, Actor::Lastout, slot, 0});
   addLive(transition, slot, object, out);
 }
 
@@ -164,11 +165,11 @@ template <class Operation>
 void fly(Transition& transition, const Action& action, Operation operation) {
   if (action.actor == Actor::Client) {
     StepState state = transition.state().step(action.a);
-    const Answer answer = operation(stepRequest(transition.model(), action.a), state.flight);
+    const DeleteResult answer = operation(stepRequest(transition.model(), action.a), state.flight);
     finishStep(transition, action.a, state, answer);
   } else if (action.actor == Actor::Agent) {
     WorkState state = transition.state().work(action.a);
-    const Answer answer = operation(agentRequest(transition, action.a), state.flight);
+    const DeleteResult answer = operation(agentRequest(transition, action.a), state.flight);
     finishAgentDelete(transition, action.a, state, answer);
   } else if (action.actor == Actor::Lastout && isBeingLetGo(transition, action.a)) {
     goOnLettingGo(transition, action.a);
@@ -206,13 +207,13 @@ void podStop(Transition& transition, Slot pod) {
 
 }  // namespace
 
-Subject subjectOf(const Action& action) {
+ActionSubject subjectOf(const Action& action) {
   const bool flies = action.kind == Kind::Confirm || action.kind == Kind::Commit;
   if (action.kind == Kind::Send || (flies && action.actor == Actor::Client))
-    return {Subject::Kind::Step, action.a};
+    return {ActionSubject::Kind::Step, action.a};
   if (action.kind == Kind::AgentStep || (flies && action.actor == Actor::Agent))
-    return {Subject::Kind::Work, action.a};
-  return {Subject::Kind::Object, action.a};
+    return {ActionSubject::Kind::Work, action.a};
+  return {ActionSubject::Kind::Object, action.a};
 }
 
 std::vector<uint64_t> Machine::initial() const {
@@ -224,8 +225,8 @@ std::vector<uint64_t> Machine::initial() const {
     ObjectState object;
     object.presence = info.terminatingAtStart ? Presence::Terminating : Presence::Live;
     object.finalizers = info.finalizersAtCreation;
-    if (info.terminatingAtStart && info.role == Role::Crd) object.finalizers |= info.cleanupBit;
-    object.value = info.role == Role::Pod ? kReady : info.valueAtCreation;
+    if (info.terminatingAtStart && info.role == ModelRole::Crd) object.finalizers |= info.cleanupBit;
+    object.value = info.role == ModelRole::Pod ? kReady : info.valueAtCreation;
     for (size_t i = 0; i < info.owners.size(); ++i) {
       if ((info.ownersAtCreation >> i & 1) == 0) continue;
       const Slot owner = info.owners[i].owner;
@@ -260,11 +261,11 @@ void Machine::enabled(StateRef state, std::vector<Action>& out) const {
     addObject(transition, slot, Listed::WithContent, out);
 }
 
-void Machine::enabledFor(StateRef state, Subject subject, std::vector<Action>& out) const {
+void Machine::enabledFor(StateRef state, ActionSubject subject, std::vector<Action>& out) const {
   const Transition transition(*this, state, nullptr);
-  if (subject.kind == Subject::Kind::Step) {
+  if (subject.kind == ActionSubject::Kind::Step) {
     addStep(transition, subject.number, out);
-  } else if (subject.kind == Subject::Kind::Work) {
+  } else if (subject.kind == ActionSubject::Kind::Work) {
     addWork(transition, subject.number, out);
   } else {
     const Slot space = model_->slots[subject.number].namespaceSlot;
@@ -295,7 +296,7 @@ void Machine::apply(StateRef state, const Action& action, Events* events,
       break;
     case Kind::CollectorDelete:
     case Kind::NamespaceDelete:
-    case Kind::CarryOut:
+    case Kind::DeleteDeferred:
     case Kind::DeleteHeld:
       controllerDelete(transition, action.actor, action.a, send);
       break;
@@ -343,8 +344,10 @@ void Machine::apply(StateRef state, const Action& action, Events* events,
   }
 }
 
-admission::Decision Machine::decide(StateRef state, Slot slot, admission::Manner manner) const {
-  return admission::decide(StateFacts(*model_, state), model_->rules, model_->slots[slot].stakes, manner);
+admission::Decision Machine::decide(StateRef state, Slot slot,
+                                    admission::DeletionEffect deletionEffect) const {
+  return admission::decide(StateFacts(*model_, state), model_->rules, model_->slots[slot].guardEntries,
+                           deletionEffect);
 }
 
 }  // namespace lastout::cluster

@@ -33,7 +33,7 @@ struct Action {
     Send,     // a: step. A client sends its request (a DELETE of a guarded object is decided at first sight)
     Confirm,  // a: step, work or slot, by `actor`. The confirming read of a DELETE that was allowed at first
               // sight, or of what lets a held provider go
-    Commit,   // likewise: what was allowed is done, or conflicts and is reviewed again
+    Commit,   // a: as Confirm. Does what was allowed, or conflicts and is reviewed again
     AgentStep,         // a: work. The next thing its agent does
     CollectorDelete,   // a: slot. Its owners are gone, or wait for it
     CollectorRelease,  // a: slot. Drops references to owners that are gone; ends foreground deletion; orphans
@@ -46,7 +46,7 @@ struct Action {
     PodReady,          // a: Pod
     PodStop,           // a: Pod. The node reports it gone
     ClaimRelease,      // a: claim that no Pod mounts
-    CarryOut,          // a: slot. lastout deletes what it denied to a controller before
+    DeleteDeferred,    // a: slot. lastout deletes what it denied to a controller before
     KeepWork,          // a: AppliedManifestWork. lastout sets its finalizer, or removes it
     HoldProvider,      // a: provider. lastout sets its finalizer, takes it off, or is about to let it go
     WriteLabels,       // a: slot. lastout writes the labels that deletion policies keep on it
@@ -63,19 +63,19 @@ struct Action {
 };
 
 // Whose action it is: a client's step, a work's agent, or an object (of NamespaceDelete: the content).
-struct Subject {
+struct ActionSubject {
   enum class Kind : uint8_t { Step, Work, Object };
   Kind kind = Kind::Object;
   uint32_t number = 0;
-  auto operator<=>(const Subject&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
+  auto operator<=>(const ActionSubject&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
-Subject subjectOf(const Action& action);
+ActionSubject subjectOf(const Action& action);
 
 // Whether a change may give its actor something else to do than when the action became possible: an agent and
 // a workload's controller do what is most urgent. From the change on it is due after its delay at the latest.
 bool isWokenByChange(const Action& action);
 
-struct Event {
+struct ClusterEvent {
   EventKind kind = EventKind::Requested;
   Actor actor = Actor::Client;
   Slot slot = kNone;
@@ -86,11 +86,11 @@ struct Event {
   const char* refused =
       nullptr;  // a Kubernetes reason: "NotFound", "Conflict", "Forbidden", "MethodNotAllowed", ...
 };
-using Events = std::vector<Event>;
+using Events = std::vector<ClusterEvent>;
 
 // Something was denied or refused. A DELETE that finds nothing is answered "NotFound" as well, and a good
 // answer it is: nobody denied anything. A patch or a scale that finds nothing was refused.
-bool isDenial(const Model& model, const Event& event);
+bool isDenial(const Model& model, const ClusterEvent& event);
 
 class Machine {
  public:
@@ -106,7 +106,7 @@ class Machine {
   // Appends every action that may happen in `state`, in a fixed order.
   void enabled(StateRef state, std::vector<Action>& out) const;
   // Those of one subject; the subjects' lists together hold what enabled() lists.
-  void enabledFor(StateRef state, Subject subject, std::vector<Action>& out) const;
+  void enabledFor(StateRef state, ActionSubject subject, std::vector<Action>& out) const;
 
   // Performs an enabled action; appends what happened to *events (nullptr: nobody wants to know). The state
   // is left unchanged when the request was refused and its actor will ask again. An unsafe commit sets
@@ -123,10 +123,11 @@ class Machine {
 
   // The verdict for a DELETE of `slot` in `state`, and the same from the criteria's text, by looking at every
   // object.
-  admission::Decision decide(StateRef state, Slot slot,
-                             admission::Manner manner = admission::Manner::Ending) const;
+  admission::Decision decide(
+      StateRef state, Slot slot,
+      admission::DeletionEffect deletionEffect = admission::DeletionEffect::Ending) const;
   bool criteriaHold(StateRef state, Slot slot) const;
-  // Likewise: with these finalizers lastout keeps the object, and nothing asks for the end of what it runs.
+  // True if with these finalizers lastout keeps the object, and nothing asks for the end of what it runs.
   bool isHeldBack(Slot slot, uint16_t finalizers) const;
   // Some CriticalService's text concerns the slot: only then can its criteria not hold.
   bool isNamed(Slot slot) const { return named_[slot]; }

@@ -41,7 +41,7 @@ inline constexpr uint16_t kOrphanBit = 1u << 15;      // "orphan"
 enum class PropagationPolicy : uint8_t { Background, Foreground, Orphan };
 
 // What the machine must know of a type; everything else is Plain.
-enum class Role : uint8_t {
+enum class ModelRole : uint8_t {
   Plain,
   Namespace,
   Crd,
@@ -57,7 +57,7 @@ enum class Role : uint8_t {
 };
 
 // True if spec.replicas says how many children an object of this role has.
-bool hasReplicas(Role role);
+bool hasReplicas(ModelRole role);
 
 struct OwnerLink {
   Slot owner = kNone;
@@ -101,7 +101,7 @@ struct Removal {
 
 struct SlotInfo {
   kube::ObjectKey key;
-  Role role = Role::Plain;
+  ModelRole role = ModelRole::Plain;
   bool presentAtStart = false;
   Slot namespaceSlot = kNone;  // of a namespaced object whose namespace is in the model
   Slot crd = kNone;            // the CRD that defines its type, if that is in the model
@@ -126,14 +126,14 @@ struct SlotInfo {
   std::vector<Interception> interceptions;
   std::vector<Slot> startsWith;  // Pods: what none can start without
   std::vector<Slot> rights;      // workloads, Pods: their ServiceAccount, its bindings and their roles
-  std::vector<admission::Stake> stakes;  // why lastout decides its DELETE; empty: not guarded
-  std::vector<Form> forms;               // the vocabulary of what is written on it; [0] at creation
-  uint32_t work = kNone;                 // ManifestWork, AppliedManifestWork: its work
-  uint32_t service = kNone;              // CriticalService: its number in Model::rules
-  std::vector<uint32_t> steps;           // client steps that name it
-  std::vector<uint32_t> links;           // works' links to it
-  std::vector<Removal> removals;         // which finalizer controllers act on it
-  std::array<uint8_t, 6> monitors{};     // per EventKind: bit number + 1; 0: not watched
+  std::vector<admission::GuardEntry> guardEntries;  // why lastout decides its DELETE; empty: not guarded
+  std::vector<Form> forms;            // the vocabulary of what is written on it; [0] at creation
+  uint32_t work = kNone;              // ManifestWork, AppliedManifestWork: its work
+  uint32_t service = kNone;           // CriticalService: its number in Model::rules
+  std::vector<uint32_t> steps;        // client steps that name it
+  std::vector<uint32_t> links;        // works' links to it
+  std::vector<Removal> removals;      // which finalizer controllers act on it
+  std::array<uint8_t, 6> monitors{};  // per EventKind: bit number + 1; 0: not watched
 };
 
 // One ManifestWork with its agent; links [firstLink, firstLink + linkCount) are what it applies, in the
@@ -164,7 +164,7 @@ struct FinalizerController {
 enum class Precondition : uint8_t { None, Uid, ResourceVersion };
 
 // One request of a client.
-struct Step {
+struct ClientStep {
   enum class Verb : uint8_t { Delete, Create, SetFinalizers, SetForm, SetReplicas, SetIntent };
   Verb verb = Verb::Delete;
   Slot object = kNone;
@@ -304,9 +304,10 @@ struct Timing {
   Ms workloadSync{50};
   Ms claimRelease{50};
   Ms clientRetry{10'000};
-  Ms carryOut{20}, carryOutRetry{1000};  // lastout's DELETE, after its verdict has turned; after a refusal
-  Ms keepWork{20};                       // lastout's finalizer, after what it stands for has changed
-  Ms holdProvider{20};                   // likewise
+  Ms deferredDeletion{20},
+      deferredDeletionRetry{1000};  // lastout's DELETE, after its verdict has turned; after a refusal
+  Ms keepWork{20};                  // lastout's finalizer, after what it stands for has changed
+  Ms holdProvider{20};              // after its cause
 };
 
 // The kinds of things that happen to an object and that expectations can name.
@@ -317,9 +318,9 @@ struct Model {
   std::vector<Work> works;
   std::vector<WorkLink> links;
   std::vector<FinalizerController> controllers;
-  std::vector<Step> steps;
+  std::vector<ClientStep> steps;
   bool guarded = true;  // lastout is there
-  bool carriesOut =
+  bool runsDeferredDeletions =
       false;             // lastout deletes later, by itself, what it denied to controllers, and keeps works
   bool confirms = true;  // lastout makes its confirming read; false only to show what that read is for
   admission::Rules rules;

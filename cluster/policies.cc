@@ -68,8 +68,9 @@ const Labelling::Write* labelWrites(const Model& model, const StateRef& state, S
   return write.forms.empty() ? nullptr : &write;
 }
 
-bool impliesFor(const ModelPolicy& policy, Role holder) {
-  return holder == Role::Namespace ? policy.impliesNamespaces : holder == Role::Crd && policy.impliesCrds;
+bool impliesFor(const ModelPolicy& policy, ModelRole holder) {
+  return holder == ModelRole::Namespace ? policy.impliesNamespaces
+                                        : holder == ModelRole::Crd && policy.impliesCrds;
 }
 
 // Calls visit(content, protection) for each object in it that a policy protects which implies that, until it
@@ -78,7 +79,7 @@ template <class Visit>
 bool anyImplied(const Model& model, const StateRef& state, const PolicyRequest& request, Visit visit) {
   const Policies& policies = model.policies;
   const SlotInfo& info = model.slots[request.slot];
-  if (info.role != Role::Namespace && info.role != Role::Crd) return false;
+  if (info.role != ModelRole::Namespace && info.role != ModelRole::Crd) return false;
   for (const Slot content : info.content) {
     if (policies.ofDelete[content].empty() || state.presence(content) == Presence::Absent) continue;
     const ObjectState object = state.object(content);
@@ -130,7 +131,7 @@ std::vector<PolicyDenial> updateDenials(const Model& model, const StateRef& stat
   PolicyView after = policyViewOf(state.object(asked.slot));
   after.form = form;
   worded.newMeta = model.policies.facts->objectOf(model, asked.slot, after).meta;
-  worded.request.operation = protection::Operation::Update;
+  worded.request.operation = protection::PolicyOperation::Update;
   worded.request.newMeta = &worded.newMeta;
   for (const Protection& one : deniedBy) {
     const ModelPolicy& policy = model.policies.all[one.policy];
@@ -170,10 +171,10 @@ namespace {
 // A client that was denied before asks for its deletion again, and will not be denied by a policy then.
 bool isAboutToGo(const Model& model, const StateRef& state, Slot slot) {
   return std::ranges::any_of(model.slots[slot].steps, [&](uint32_t number) {
-    const Step& step = model.steps[number];
+    const ClientStep& step = model.steps[number];
     const StepState now = state.step(number);
     const bool orphans = step.hasPolicy && step.policy == PropagationPolicy::Orphan;
-    return step.verb == Step::Verb::Delete && !step.dryRun && now.sent && !now.done &&
+    return step.verb == ClientStep::Verb::Delete && !step.dryRun && now.sent && !now.done &&
            !isDeniedByPolicy(model, state, {.slot = slot, .by = number, .orphans = orphans});
   });
 }
@@ -294,8 +295,8 @@ std::vector<PolicyDenial> policyHolds(const Model& model, StateRef state, Slot s
 
 std::vector<PolicyDenial> updatePolicyDenials(const Model& model, StateRef state, uint32_t step) {
   std::vector<PolicyDenial> denials;
-  const Step& spec = model.steps[step];
-  if (model.policies.none() || spec.verb != Step::Verb::SetForm ||
+  const ClientStep& spec = model.steps[step];
+  if (model.policies.none() || spec.verb != ClientStep::Verb::SetForm ||
       state.presence(spec.object) == Presence::Absent)
     return denials;
   return updateDenials(model, state, {.slot = spec.object, .actor = Actor::Client, .by = step},

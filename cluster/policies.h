@@ -71,7 +71,7 @@ std::vector<PolicyDenial> policyHolds(const Model& model, StateRef state, Slot s
 // In words: each policy that denies the DELETE, in their order.
 std::vector<PolicyDenial> policyDenials(const Model& model, StateRef state, const PolicyRequest& request);
 std::vector<PolicyDenial> updatePolicyDenials(const Model& model, StateRef state, uint32_t step);
-// Likewise, of the labels that lastout writes on the object.
+// The same for the labels that lastout writes on the object.
 std::vector<PolicyDenial> labelWriteDenials(const Model& model, StateRef state, Slot slot);
 
 }  // namespace lastout::cluster

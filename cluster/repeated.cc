@@ -101,20 +101,20 @@ bool sameWebhooks(const kube::Object& a, const kube::Object& b) {
 }
 
 // The first thing in the specification that differs; empty: nothing that the machine uses.
-std::string_view otherSpecification(const kube::Object& first, const kube::Object& again, Role role,
+std::string_view otherSpecification(const kube::Object& first, const kube::Object& again, ModelRole role,
                                     bool isCreated) {
   switch (role) {
-    case Role::Deployment:
-    case Role::ReplicaSet:
-    case Role::StatefulSet: {
+    case ModelRole::Deployment:
+    case ModelRole::ReplicaSet:
+    case ModelRole::StatefulSet: {
       const bool says = isCreated || again.content.at({"spec", "replicas"}) != nullptr;
       if (says && replicasIn(first) != replicasIn(again)) return "spec.replicas";
       [[fallthrough]];
     }
-    case Role::DaemonSet:
+    case ModelRole::DaemonSet:
       if (!sameAt(first, again, {"spec", "template", "metadata", "labels"})) return "Pod labels";
       [[fallthrough]];
-    case Role::Pod:
+    case ModelRole::Pod:
       return mountedClaims(first.content, role) == mountedClaims(again.content, role) ? kNothing : "volumes";
     default:
       break;
@@ -156,9 +156,10 @@ bool isSameDocument(const kube::Object& first, const kube::Object& again) {
 
 void checkRepeated(Builder& builder, const kube::Object& first, const kube::Object& again, bool isCreated) {
   if (isSameDocument(first, again)) return;
-  const Role role = roleOf(again.key.type);
-  std::string_view what = role == Role::CriticalService ? otherService(builder, first, again)
-                                                        : otherSpecification(first, again, role, isCreated);
+  const ModelRole role = roleOf(again.key.type);
+  std::string_view what = role == ModelRole::CriticalService
+                              ? otherService(builder, first, again)
+                              : otherSpecification(first, again, role, isCreated);
   if (what.empty() && isCreated) what = otherMetadata(first, again);
   if (what.empty()) return;
   builder.errors.push_back({.message = kube::toString(again.key) + " stands here with other " +

@@ -22,10 +22,10 @@ bool inConflict(const DeleteRequest& request, const Flight& flight) {
   return false;
 }
 
-admission::Asked askedBy(const std::optional<PropagationPolicy>& policy) {
-  if (!policy) return admission::Asked::Nothing;
-  return *policy == PropagationPolicy::Foreground ? admission::Asked::Foreground
-                                                  : admission::Asked::BackgroundOrOrphan;
+admission::RequestedPropagation requestedPropagationOf(const std::optional<PropagationPolicy>& policy) {
+  if (!policy) return admission::RequestedPropagation::Nothing;
+  return *policy == PropagationPolicy::Foreground ? admission::RequestedPropagation::Foreground
+                                                  : admission::RequestedPropagation::BackgroundOrOrphan;
 }
 
 }  // namespace
@@ -37,10 +37,10 @@ admission::Decision Transition::decide(Slot slot) const {
 admission::Decision Transition::decide(const DeleteRequest& request) const {
   if (!model_.guarded) return {};
   const uint16_t finalizers = state_.finalizers(request.slot);
-  const admission::Manner manner =
-      admission::mannerOf((finalizers & info(request.slot).heldBit) != 0, (finalizers & kForegroundBit) != 0,
-                          askedBy(request.policy));
-  return machine_.decide(state_, request.slot, manner);
+  const admission::DeletionEffect deletionEffect =
+      admission::deletionEffectOf((finalizers & info(request.slot).heldBit) != 0,
+                                  (finalizers & kForegroundBit) != 0, requestedPropagationOf(request.policy));
+  return machine_.decide(state_, request.slot, deletionEffect);
 }
 
 bool Transition::isProtected(const DeleteRequest& request) const {
@@ -52,32 +52,33 @@ bool Transition::isProtected(const DeleteRequest& request) const {
                            .orphans = request.policy == PropagationPolicy::Orphan});
 }
 
-Answer Transition::send(const DeleteRequest& request, Flight& flight) {
+DeleteResult Transition::send(const DeleteRequest& request, Flight& flight) {
   emit({.kind = EventKind::Requested, .actor = request.actor, .slot = request.slot, .by = request.by});
-  if (!isPresent(request.slot)) return Answer::NotFound;
-  if (inConflict(request, flight)) return Answer::Conflict;
+  if (!isPresent(request.slot)) return DeleteResult::NotFound;
+  if (inConflict(request, flight)) return DeleteResult::Conflict;
   // A Namespace that already terminates is answered without any review.
-  if (info(request.slot).role == Role::Namespace && isTerminating(request.slot)) return Answer::Done;
+  if (info(request.slot).role == ModelRole::Namespace && isTerminating(request.slot))
+    return DeleteResult::Done;
   if (webhookFails(request.slot, &Interception::onDelete)) return deny(request, flight, {}, "InternalError");
   const admission::Decision decision = verdict_ != nullptr ? *verdict_ : decide(request);
   if (!decision.allowed) return deny(request, flight, decision);
   if (isProtected(request)) return deny(request, flight, kProtected);
   if (decision.guarded) {
     flight = {.phase = Flight::Phase::Decided};
-    return Answer::InFlight;
+    return DeleteResult::InFlight;
   }
   checkUnconfirmed(request);
   commitDelete(request);
-  return Answer::Done;
+  return DeleteResult::Done;
 }
 
-Answer Transition::sendAtOnce(const DeleteRequest& request) {
+DeleteResult Transition::sendAtOnce(const DeleteRequest& request) {
   Flight flight;
-  const Answer answer = send(request, flight);
-  if (answer != Answer::InFlight) return answer;
+  const DeleteResult answer = send(request, flight);
+  if (answer != DeleteResult::InFlight) return answer;
   checkUnconfirmed(request);
   commitDelete(request);
-  return Answer::Done;
+  return DeleteResult::Done;
 }
 
 // No confirming read says that the criteria held: they have to hold now.
@@ -101,7 +102,7 @@ void Transition::release(Slot provider, bool criteriaHeld) {
 
 void Transition::markUnsafe() { state_.setMonitors(state_.monitors() | kUnsafeBit); }
 
-Answer Transition::confirm(const DeleteRequest& request, Flight& flight) {
+DeleteResult Transition::confirm(const DeleteRequest& request, Flight& flight) {
   if (model_.confirms && isPresent(request.slot)) {
     const admission::Decision decision = decide(request);
     if (!decision.allowed) return deny(request, flight, decision);
@@ -110,14 +111,14 @@ Answer Transition::confirm(const DeleteRequest& request, Flight& flight) {
   if (isPresent(request.slot) && isProtected(request)) return deny(request, flight, kProtected);
   flight.phase = Flight::Phase::Confirmed;
   flight.criteriaHeld = machine_.criteriaHold(state_, request.slot);
-  return Answer::InFlight;
+  return DeleteResult::InFlight;
 }
 
-Answer Transition::commit(const DeleteRequest& request, Flight& flight) {
+DeleteResult Transition::commit(const DeleteRequest& request, Flight& flight) {
   const Flight before = flight;
   flight = {};
-  if (!isPresent(request.slot)) return Answer::NotFound;
-  if (inConflict(request, before)) return Answer::Conflict;
+  if (!isPresent(request.slot)) return DeleteResult::NotFound;
+  if (inConflict(request, before)) return DeleteResult::Conflict;
   if (before.touched || before.stale) {
     // The object is not the one that was reviewed: the API server reviews its DELETE again.
     if (webhookFails(request.slot, &Interception::onDelete))
@@ -126,15 +127,15 @@ Answer Transition::commit(const DeleteRequest& request, Flight& flight) {
     if (!decision.allowed) return deny(request, flight, decision);
     if (isProtected(request)) return deny(request, flight, kProtected);
     flight = {.phase = Flight::Phase::Decided};
-    return Answer::InFlight;
+    return DeleteResult::InFlight;
   }
   if (!before.criteriaHeld && !keepsHeld(request)) markUnsafe();
   commitDelete(request);
-  return Answer::Done;
+  return DeleteResult::Done;
 }
 
-Answer Transition::deny(const DeleteRequest& request, Flight& flight, const admission::Decision& decision,
-                        const char* refused) {
+DeleteResult Transition::deny(const DeleteRequest& request, Flight& flight,
+                              const admission::Decision& decision, const char* refused) {
   flight = {};
   emit({.kind = EventKind::Denied,
         .actor = request.actor,
@@ -144,7 +145,7 @@ Answer Transition::deny(const DeleteRequest& request, Flight& flight, const admi
         .refused = refused});
   // What a policy alone denies is not deferred: nobody knows whether it is ever to go.
   if (refused == nullptr && decision.reason != admission::Reason::Protected) deferDeletion(*this, request);
-  return Answer::Denied;
+  return DeleteResult::Denied;
 }
 
 }  // namespace lastout::cluster

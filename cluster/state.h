@@ -1,7 +1,7 @@
 // State: what can change while a model runs, in a few words of 64 bits, comparable and hashable as bytes.
 //
 // A uid needs no number: what must be told apart is only "the object I meant" from "another one of that
-// name". When an object is created anew, everything that still means the old one (owner references, a work's
+// name". When an object is created again, everything that still means the old one (owner references, a work's
 // record, a request under way) is marked as stale there and then.
 #pragma once
 
@@ -32,7 +32,7 @@ struct Flight {
   };  // allowed at first sight; allowed after the confirming read
   Phase phase = Phase::None;
   bool touched = false;       // the object changed since: storage conflict, another review
-  bool stale = false;         // the object was created anew since: the uid precondition fails
+  bool stale = false;         // the object was created again since: the uid precondition fails
   bool criteriaHeld = false;  // by an independent reading, when the confirming read was made
 };
 

@@ -17,7 +17,7 @@ void refuse(Transition& transition, uint32_t step, const char* reason) {
 }
 
 void create(Transition& transition, uint32_t step) {
-  const Step& spec = transition.model().steps[step];
+  const ClientStep& spec = transition.model().steps[step];
   const char* refused = transition.refusesCreation(spec.object, spec.serverSide);
   if (refused == nullptr && transition.webhookFails(spec.object, &Interception::onCreate))
     refused = "InternalError";
@@ -28,7 +28,7 @@ void create(Transition& transition, uint32_t step) {
 }
 
 void change(Transition& transition, uint32_t step) {
-  const Step& spec = transition.model().steps[step];
+  const ClientStep& spec = transition.model().steps[step];
   if (!transition.isPresent(spec.object)) {
     refuse(transition, step, "NotFound");
     return;
@@ -47,7 +47,7 @@ void change(Transition& transition, uint32_t step) {
   }
   ObjectState object = transition.state().object(spec.object);
   switch (spec.verb) {
-    case Step::Verb::SetFinalizers:
+    case ClientStep::Verb::SetFinalizers:
       // docs/semantics.md, "The rules", finalizers: none can be added to a terminating object.
       if (object.terminating() && (spec.value & ~object.finalizers) != 0) {
         refuse(transition, step, "Invalid");
@@ -58,7 +58,7 @@ void change(Transition& transition, uint32_t step) {
       object.finalizers = spec.value | (object.finalizers & transition.info(spec.object).heldBit);
       if (object.live()) object.finalizers |= transition.info(spec.object).policyBits;
       break;
-    case Step::Verb::SetForm:
+    case ClientStep::Verb::SetForm:
       object.form = spec.forms[object.form];
       break;
     default:
@@ -70,7 +70,7 @@ void change(Transition& transition, uint32_t step) {
 
 // A dry run is decided like any other DELETE and leaves no trace but the answer.
 void dryRun(Transition& transition, uint32_t step) {
-  const Step& spec = transition.model().steps[step];
+  const ClientStep& spec = transition.model().steps[step];
   if (!transition.isPresent(spec.object)) {
     refuse(transition, step, "NotFound");
   } else if (transition.webhookFails(spec.object, &Interception::onDelete)) {
@@ -92,7 +92,7 @@ void dryRun(Transition& transition, uint32_t step) {
 }  // namespace
 
 DeleteRequest stepRequest(const Model& model, uint32_t step) {
-  const Step& spec = model.steps[step];
+  const ClientStep& spec = model.steps[step];
   DeleteRequest request{.actor = Actor::Client,
                         .by = step,
                         .slot = spec.object,
@@ -103,29 +103,29 @@ DeleteRequest stepRequest(const Model& model, uint32_t step) {
 }
 
 void sendStep(Transition& transition, uint32_t step) {
-  const Step& spec = transition.model().steps[step];
-  if (spec.verb == Step::Verb::Delete && !spec.dryRun) {
+  const ClientStep& spec = transition.model().steps[step];
+  if (spec.verb == ClientStep::Verb::Delete && !spec.dryRun) {
     StepState state = transition.state().step(step);
     state.sent = true;
-    const Answer answer = transition.send(stepRequest(transition.model(), step), state.flight);
+    const DeleteResult answer = transition.send(stepRequest(transition.model(), step), state.flight);
     finishStep(transition, step, state, answer);
     return;
   }
-  if (spec.verb == Step::Verb::Create)
+  if (spec.verb == ClientStep::Verb::Create)
     create(transition, step);
-  else if (spec.verb == Step::Verb::Delete)
+  else if (spec.verb == ClientStep::Verb::Delete)
     dryRun(transition, step);
   else
     change(transition, step);
   finish(transition, step);
 }
 
-void finishStep(Transition& transition, uint32_t step, StepState state, Answer answer) {
-  if (answer == Answer::NotFound) refuse(transition, step, "NotFound");
-  if (answer == Answer::Conflict) refuse(transition, step, "Conflict");
-  const Step& spec = transition.model().steps[step];
-  const bool asksAgain = answer == Answer::Denied && spec.retry;
-  state.done = answer != Answer::InFlight && !asksAgain;
+void finishStep(Transition& transition, uint32_t step, StepState state, DeleteResult answer) {
+  if (answer == DeleteResult::NotFound) refuse(transition, step, "NotFound");
+  if (answer == DeleteResult::Conflict) refuse(transition, step, "Conflict");
+  const ClientStep& spec = transition.model().steps[step];
+  const bool asksAgain = answer == DeleteResult::Denied && spec.retry;
+  state.done = answer != DeleteResult::InFlight && !asksAgain;
   // What happened to the object since the first request counts only for a client that insists on it.
   if (asksAgain && spec.precondition != Precondition::None) {
     const Flight before = transition.state().step(step).flight;

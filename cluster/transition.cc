@@ -8,12 +8,12 @@ namespace lastout::cluster {
 namespace {
 
 // Nothing keeps a terminating object any longer; a Pod also has to be reported stopped by its node.
-bool mayVanish(Role role, const ObjectState& object) {
-  return object.finalizers == 0 && (role != Role::Pod || (object.value & kStopped) != 0);
+bool mayVanish(ModelRole role, const ObjectState& object) {
+  return object.finalizers == 0 && (role != ModelRole::Pod || (object.value & kStopped) != 0);
 }
 
 // A change of the object matters to this step: its request is in flight, or it insists on what it first saw.
-bool notices(const Step& step, const StepState& state) {
+bool notices(const ClientStep& step, const StepState& state) {
   const bool insists = step.precondition != Precondition::None && state.sent && !state.done;
   return insists || state.flight.phase != Flight::Phase::None;
 }
@@ -28,18 +28,18 @@ uint16_t withPolicy(uint16_t finalizers, const std::optional<PropagationPolicy>&
   return finalizers;
 }
 
-bool isDenial(const Model& model, const Event& event) {
+bool isDenial(const Model& model, const ClusterEvent& event) {
   if (event.kind != EventKind::Denied) return false;
   if (event.refused == nullptr || std::string_view(event.refused) != "NotFound") return true;
   return event.actor == Actor::Client && event.by != kNone &&
-         model.steps[event.by].verb != Step::Verb::Delete;
+         model.steps[event.by].verb != ClientStep::Verb::Delete;
 }
 
 bool Transition::hasReadyPod(Slot workload) const {
   if (workload == kNone) return true;
   const SlotInfo& slot = info(workload);
-  if (slot.role == Role::Pod) return isLive(workload) && (state_.object(workload).value & kReady) != 0;
-  if (slot.role == Role::PersistentVolumeClaim) return false;
+  if (slot.role == ModelRole::Pod) return isLive(workload) && (state_.object(workload).value & kReady) != 0;
+  if (slot.role == ModelRole::PersistentVolumeClaim) return false;
   return std::any_of(slot.children.begin(), slot.children.end(),
                      [&](Slot child) { return hasReadyPod(child); });
 }
@@ -110,7 +110,7 @@ void Transition::commitDelete(const DeleteRequest& request) {
   ObjectState object = state_.object(slot);
   const ObjectState before = object;
   object.finalizers = withPolicy(object.finalizers, request.policy);
-  if (spec.role == Role::Crd && object.live()) object.finalizers |= spec.cleanupBit;
+  if (spec.role == ModelRole::Crd && object.live()) object.finalizers |= spec.cleanupBit;
   object.presence = Presence::Terminating;
   object.deferredDeletion.reset();
   emit({.kind = EventKind::Accepted, .actor = request.actor, .slot = slot, .by = request.by});
@@ -203,7 +203,7 @@ void Transition::markStale(Slot slot) {
   }
 }
 
-void Transition::emit(Event event) {
+void Transition::emit(ClusterEvent event) {
   const uint8_t monitor = info(event.slot).monitors[static_cast<size_t>(event.kind)];
   const bool counts = event.kind != EventKind::Denied || isDenial(model_, event);
   if (monitor != 0 && counts) state_.setMonitors(state_.monitors() | (uint64_t{1} << (monitor - 1)));

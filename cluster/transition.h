@@ -14,7 +14,7 @@
 
 namespace lastout::cluster {
 
-// A DELETE under way, and who sent it.
+// A DELETE under way, and its sender.
 struct DeleteRequest {
   Actor actor = Actor::Client;
   uint32_t by = kNone;  // step or work; kNone for controllers
@@ -24,7 +24,7 @@ struct DeleteRequest {
 };
 
 // How a DELETE ended, or that it is still under way.
-enum class Answer : uint8_t { Done, InFlight, Denied, NotFound, Conflict };
+enum class DeleteResult : uint8_t { Done, InFlight, Denied, NotFound, Conflict };
 
 // The collector's finalizers after a DELETE with this policy; what it says replaces what an earlier DELETE
 // said (recorded: rest/058, a Foreground DELETE of an object that already terminates).
@@ -55,7 +55,7 @@ class Transition {
   // A webhook of somebody else would be called for this operation (&Interception::onDelete, ...) and cannot
   // answer.
   bool webhookFails(Slot slot, bool Interception::*operation) const;
-  // Likewise, the webhook that its CRD names to convert it.
+  // The same for the conversion webhook that its CRD names.
   bool conversionFails(Slot slot) const;
   // Why the object cannot be created now, as a Kubernetes reason; nullptr when it can.
   const char* refusesCreation(Slot slot, bool serverSide = false) const;
@@ -70,7 +70,7 @@ class Transition {
     return webhookFails(slot, &Interception::onUpdate) ? uint16_t{0}
                                                        : policyBitsToLetGo(model_, state_, slot);
   }
-  // Likewise, what lastout does for policies by itself.
+  // The same for what lastout does for policies by itself.
   std::optional<LabelWrite> labelWrite(Slot slot) const {
     return webhookFails(slot, &Interception::onUpdate) ? std::nullopt : labelWriteOf(model_, state_, slot);
   }
@@ -92,13 +92,13 @@ class Transition {
 
   // --- review (cluster/review.cc)
   // Sends a DELETE. What needs no review is done at once; what is allowed at first sight waits in `flight`.
-  Answer send(const DeleteRequest& request, Flight& flight);
+  DeleteResult send(const DeleteRequest& request, Flight& flight);
   // The same for an actor that keeps no flight: its review is one moment, and what is allowed is done.
-  Answer sendAtOnce(const DeleteRequest& request);
+  DeleteResult sendAtOnce(const DeleteRequest& request);
   // The confirming read of a DELETE in flight.
-  Answer confirm(const DeleteRequest& request, Flight& flight);
+  DeleteResult confirm(const DeleteRequest& request, Flight& flight);
   // Its commit; a storage conflict sends it back for another review.
-  Answer commit(const DeleteRequest& request, Flight& flight);
+  DeleteResult commit(const DeleteRequest& request, Flight& flight);
 
   // By an independent reading.
   bool criteriaHold(Slot slot) const;
@@ -106,7 +106,7 @@ class Transition {
   // confirming read.
   void release(Slot provider, bool criteriaHeld);
 
-  void emit(Event event);
+  void emit(ClusterEvent event);
 
  private:
   bool fails(const Interception& webhook) const;
@@ -116,8 +116,8 @@ class Transition {
   void checkUnconfirmed(const DeleteRequest& request);
   bool keepsHeld(const DeleteRequest& request) const;
   void markUnsafe();
-  Answer deny(const DeleteRequest& request, Flight& flight, const admission::Decision& decision,
-              const char* refused = nullptr);
+  DeleteResult deny(const DeleteRequest& request, Flight& flight, const admission::Decision& decision,
+                    const char* refused = nullptr);
 
   const Machine& machine_;
   const Model& model_;
@@ -129,7 +129,7 @@ class Transition {
 // --- the controllers: each lists what it would do, and does it
 // cluster/steps.cc
 void sendStep(Transition& transition, uint32_t step);
-void finishStep(Transition& transition, uint32_t step, StepState state, Answer answer);
+void finishStep(Transition& transition, uint32_t step, StepState state, DeleteResult answer);
 DeleteRequest stepRequest(const Model& model, uint32_t step);
 // cluster/agent.cc
 enum class AgentTask : uint8_t { None, Adopt, Apply, Withdraw, Pass, Forget, ReleaseApplied, ReleaseWork };
@@ -137,7 +137,7 @@ AgentTask agentTask(const Transition& transition, uint32_t work);
 // There is something to apply that was never applied before; else it is all to be put back.
 bool agentAppliesAnew(const Transition& transition, uint32_t work);
 void agentStep(Transition& transition, uint32_t work);
-void finishAgentDelete(Transition& transition, uint32_t work, WorkState state, Answer answer);
+void finishAgentDelete(Transition& transition, uint32_t work, WorkState state, DeleteResult answer);
 DeleteRequest agentRequest(const Transition& transition, uint32_t work);
 // cluster/collector.cc
 bool collectorDeletes(const Transition& transition, Slot slot, const ObjectState& object);
@@ -155,7 +155,7 @@ bool isFollowed(const Transition& transition, Slot slot);  // lastout knows of t
 bool isGuarded(const Transition& transition, Slot slot);   // a CriticalService would remember its deletion
 // Whether its deletion is still wanted, as lastout's reads of its owners tell, or as its watches do.
 enum class Sight : uint8_t { ByReads, ByWatches };
-control::Wish wishOf(const Transition& transition, Slot slot, Sight sight);
+control::DeferralState deferralStateOf(const Transition& transition, Slot slot, Sight sight);
 // What is to become of the deletion of an object, if that was deferred; it may be under way.
 control::Fate deferredDeletionFate(const Transition& transition, Slot slot);
 // cluster/kept_work.cc
@@ -165,7 +165,7 @@ bool keepingChanges(const Transition& transition, Slot applied);
 void changeKeeping(Transition& transition, Slot applied);
 // cluster/held_provider.cc
 // What is to become of lastout's finalizer, on an object that may carry it and is there.
-control::Holding heldProviderPlan(const Transition& transition, Slot provider);
+control::HoldFinalizerAction heldProviderPlan(const Transition& transition, Slot provider);
 bool holdingChanges(const Transition& transition, Slot provider);
 void changeHolding(Transition& transition, Slot provider);
 bool isBeingLetGo(const Transition& transition, Slot provider);

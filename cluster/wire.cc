@@ -29,15 +29,15 @@ Slot ownerSlot(const Builder& builder, Slot dependent, const kube::OwnerReferenc
 
 std::string_view cleanupFinalizer(const SlotInfo& slot) {
   switch (slot.role) {
-    case Role::Namespace:
+    case ModelRole::Namespace:
       return "kubernetes";  // in spec.finalizers; here it holds like any other
-    case Role::Crd:
+    case ModelRole::Crd:
       return kube::kCrdCleanupFinalizer;
-    case Role::PersistentVolumeClaim:
+    case ModelRole::PersistentVolumeClaim:
       return "kubernetes.io/pvc-protection";
-    case Role::ManifestWork:
+    case ModelRole::ManifestWork:
       return slot.work == kNone ? "" : manifestwork::kWorkFinalizer;
-    case Role::AppliedManifestWork:
+    case ModelRole::AppliedManifestWork:
       return slot.work == kNone ? "" : manifestwork::kAppliedFinalizer;
     default:
       return {};
@@ -74,7 +74,7 @@ void wireFinalizers(Builder& builder) {
       info.cleanupBit = finalizerBit(info, cleanup).value_or(0);
       // A CRD gets its finalizer with the DELETE (as recorded), the others when they are created; of an
       // object that terminates already, the manifest says what is left.
-      if (info.role == Role::Namespace || (info.role != Role::Crd && !info.terminatingAtStart))
+      if (info.role == ModelRole::Namespace || (info.role != ModelRole::Crd && !info.terminatingAtStart))
         info.finalizersAtCreation |= info.cleanupBit;
     }
     if (builder.sources[slot] == nullptr) continue;

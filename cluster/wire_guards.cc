@@ -61,7 +61,7 @@ void addService(Builder& builder, Slot slot, CriticalService service,
        admission::guardsOf(service, builder.input.types, builder.input.lastoutNamespace, dependencies)) {
     const auto guarded = model.find(guard.object);
     if (!guarded) continue;
-    model.slots[*guarded].stakes.push_back({.role = guard.role, .service = number});
+    model.slots[*guarded].guardEntries.push_back({.role = guard.role, .service = number});
     if (admission::remembers(guard.role, false)) remembered.push_back(*guarded);
   }
   model.remembered.push_back(std::move(remembered));
@@ -216,7 +216,8 @@ void wireServices(Builder& builder) {
   const criticalservice::DependencyFinder finder = whatIsNeeded(builder);
   std::vector<std::pair<Slot, CriticalService>> services;
   for (Slot slot = 0; slot < count; ++slot) {
-    if (builder.model.slots[slot].role != Role::CriticalService || builder.sources[slot] == nullptr) continue;
+    if (builder.model.slots[slot].role != ModelRole::CriticalService || builder.sources[slot] == nullptr)
+      continue;
     auto service = criticalservice::parse(*builder.sources[slot], builder.input.types);
     if (service) {
       services.emplace_back(slot, std::move(*service));
@@ -238,7 +239,7 @@ void wireWebhooks(Builder& builder) {
     const kube::Value* content = builder.content(slot);
     if (content == nullptr) continue;
     if (const kube::Value* conversion = content->at({"spec", "conversion"});
-        conversion != nullptr && builder.model.slots[slot].role == Role::Crd)
+        conversion != nullptr && builder.model.slots[slot].role == ModelRole::Crd)
       addConversion(builder, slot, *conversion);
     if (!isConfiguration) continue;
     const kube::Value* webhooks = content->find("webhooks");

@@ -33,17 +33,17 @@ void wireNeeds(Builder& builder) {
   const auto wire = [&](Slot slot) {
     const kube::Object* source = builder.sources[slot];
     const kube::Value* podTemplate = source == nullptr ? nullptr : criticalservice::podTemplateOf(*source);
-    const Role role = model.slots[slot].role;
-    if (podTemplate == nullptr || (!isWorkload(role) && role != Role::Pod)) return;
+    const ModelRole role = model.slots[slot].role;
+    if (podTemplate == nullptr || (!isWorkload(role) && role != ModelRole::Pod)) return;
     model.slots[slot].rights = slotsOf(model, finder.rightsOf(source->key));
     const std::vector<Slot> startsWith = slotsOf(model, finder.startingNeedsOf(source->key));
-    for (const Slot pod : role == Role::Pod ? std::vector<Slot>{slot} : podsOf(model, slot))
+    for (const Slot pod : role == ModelRole::Pod ? std::vector<Slot>{slot} : podsOf(model, slot))
       model.slots[pod].startsWith = startsWith;
   };
   // A ReplicaSet that is written down may have another Pod template than its Deployment has by now.
   for (const bool ofDeployments : {true, false}) {
     for (Slot slot = 0; slot < model.slots.size(); ++slot) {
-      if ((model.slots[slot].role == Role::Deployment) == ofDeployments) wire(slot);
+      if ((model.slots[slot].role == ModelRole::Deployment) == ofDeployments) wire(slot);
     }
   }
 }

@@ -27,7 +27,7 @@ size_t roomForConnections(size_t others);
 // Rather an IP address than a name.
 bool isIpAddress(const std::string& host);
 
-// Everything that is secret or signed, made anew at each start: an authority, and what it vouches for. They
+// Everything that is secret or signed, made at each start: an authority, and what it vouches for. They
 // last a year.
 struct MadeIdentity {
   simulator::Validity validity;

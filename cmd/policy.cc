@@ -161,8 +161,8 @@ tl::expected<void, kube::Errors> warnOfUnknown(const PolicyChoice& choice,
 // Tells which part of the policy its ValidatingAdmissionPolicies leave out.
 void tellWhatIsLeftOut(const protection::DeletionPolicy& policy) {
   const auto apiServer = protection::PolicyMode::ApiServer;
-  if (!protection::runsAt(policy, apiServer, protection::Place::Webhook) &&
-      !protection::runsAt(policy, apiServer, protection::Place::Controller))
+  if (!protection::runsAt(policy, apiServer, protection::EnforcementPoint::Webhook) &&
+      !protection::runsAt(policy, apiServer, protection::EnforcementPoint::Controller))
     return;
   const bool isNothing = protection::admissionPoliciesOf(policy).empty();
   std::cerr << "deletion policy " << policy.meta.name << ": API servers can evaluate "

@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using prove::ProofReport;
-using prove::Verdict;
+using prove::ProofResult;
 
 constexpr const char* kProveExamples = R"(Examples:
   lastout prove scenarios/story-three-works.yaml     is there an order in which it gets stuck?
@@ -61,9 +61,9 @@ ProofReport prove(const replay::Ready& ready, const ProveOptions& options, Progr
 
 // The worst of what one scenario says.
 int exitCodeOf(const ProofReport& report, const ProveOptions& options) {
-  if (report.proof.verdict == Verdict::Undecided) return kUndecided;
+  if (report.proof.verdict == ProofResult::Undecided) return kUndecided;
   if (options.asExpected) return report.expected ? kOk : kFailed;
-  return report.proof.verdict == Verdict::Proven && report.expected ? kOk : kFailed;
+  return report.proof.verdict == ProofResult::Proven && report.expected ? kOk : kFailed;
 }
 
 int runProve(const ProveOptions& options) {

@@ -83,7 +83,7 @@ spdlog::level::level_enum levelOf(server::Level level) {
   return spdlog::level::err;
 }
 
-LogLine lineOf(const server::Verdict& verdict) {
+LogLine lineOf(const server::ReviewResult& verdict) {
   LogLine line(spdlog::level::info, verdict.allowed    ? "allowed"
                                     : verdict.enforced ? "denied"
                                                        : "would be denied");
@@ -261,7 +261,7 @@ int runServe(const ServeOptions& options) {
   serving.requesters = requestersOf(options);
   serving.random = randomness();
   serving.log = [&log](server::Level level, const std::string& line) { log.write(levelOf(level), line); };
-  serving.verdict = [&log](const server::Verdict& verdict) { log.write(lineOf(verdict)); };
+  serving.verdict = [&log](const server::ReviewResult& verdict) { log.write(lineOf(verdict)); };
   serving.restored = [&log](milliseconds unguarded) {
     log.write(LogLine(spdlog::level::err, "the webhook configuration was changed, and is put back")
                   .add("unguardedMilliseconds", unguarded.count()));

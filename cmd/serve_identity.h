@@ -21,7 +21,7 @@ struct ServeIdentity {
 // What is in the files of `options`; empty is what they do not name. Fails with the option and the file that
 // holds no certificate or key; that the two belong together is seen when they are used.
 tl::expected<ServeIdentity, kube::Errors> identityInFiles(const ServeOptions& options);
-// Likewise; without a certificate in a file, one made for `host` and the names in `options`.
+// The same; without a certificate in a file, one made for `host` and the names in `options`.
 tl::expected<ServeIdentity, kube::Errors> identityOf(const ServeOptions& options, const std::string& host);
 
 // When each file was changed last. A file that is gone for a moment was not.

@@ -91,7 +91,7 @@ kube::Result<std::set<kube::GroupResource>> replayedTypesOf(const ServeOptions& 
 // Whose denied deletions are deferred: persons count where --client-ca proves that an API server asks.
 server::Requesters requestersOf(const ServeOptions& options);
 
-// The Secret of --tls-secret; nothing: there is none.
+// Returns the Secret of --tls-secret; nullopt: there is none.
 std::optional<server::CertificateSecretOptions> secretOf(const ServeOptions& options);
 
 }  // namespace lastout::cmd

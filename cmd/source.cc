@@ -20,7 +20,7 @@
 #include "kube/quoting.h"
 #include "net/http_server.h"
 #include "replay/manifest_graph.h"
-#include "server/ask_once.h"
+#include "server/cluster_snapshot.h"
 
 namespace lastout::cmd {
 namespace {
@@ -86,8 +86,9 @@ tl::expected<admission::KnownCluster, kube::Errors> readCluster(const std::vecto
   return cluster;
 }
 
-server::AskOnceOptions questionAbout(const std::string& reference, std::vector<server::NamedCluster> others) {
-  server::AskOnceOptions question;
+server::ClusterSnapshotOptions questionAbout(const std::string& reference,
+                                             std::vector<server::NamedCluster> others) {
+  server::ClusterSnapshotOptions question;
   question.reference = reference;
   question.policyClusters = std::move(others);
   question.random = [] {
@@ -113,7 +114,7 @@ tl::expected<admission::KnownCluster, kube::Errors> askCluster(const SourceOptio
   auto others = openPolicyClusters(
       options.policyClusters, [](const std::string& warning) { printWarnings({sourceProblem(warning)}); });
   if (!others) return tl::unexpected(std::move(others.error()));
-  auto asked = server::askOnce(*access, questionAbout(reference, std::move(*others)));
+  auto asked = server::takeClusterSnapshot(*access, questionAbout(reference, std::move(*others)));
   if (!asked) return unusable(std::move(asked.error()));
   for (const std::string& warning : asked->warnings) printWarnings({sourceProblem(warning)});
   asked->cluster.now = std::chrono::sys_seconds(std::chrono::seconds(std::time(nullptr)));

@@ -15,7 +15,7 @@ std::string usageMessage(const CLI::App& app, const CLI::ParseError& error);
 // it is a whole number from 0 to 2^64 - 1.
 std::string wholeNumber(const std::string& text);
 
-// Likewise: it is one of the two.
+// Checks that it is one of the two.
 std::function<std::string(const std::string&)> eitherOf(const std::string& first, const std::string& second);
 
 }  // namespace lastout::cmd

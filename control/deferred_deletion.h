@@ -11,18 +11,18 @@
 namespace lastout::control {
 
 // Whether the deletion is still what was asked for.
-enum class Wish : uint8_t { Stands, Waits, TakenBack };
+enum class DeferralState : uint8_t { Stands, Waits, TakenBack };
 
 // What proves that somebody asked for the deletion, beside what the API server says of the object. That it is
 // remembered in a status proves nothing.
-enum class Proof : uint8_t {
+enum class RequestProof : uint8_t {
   None,
   OfUnowned,  // the object had no owner: it counts until somebody adopts the object
   OfPerson,   // it counts whoever owns the object
 };
 
-struct WishFacts {
-  Proof proof = Proof::None;
+struct DeferralFacts {
+  RequestProof proof = RequestProof::None;
   bool spaceTerminates = false;  // everything in its namespace goes, whoever owns it
   bool adopted = false;          // it has an owner that it had not when its deletion was asked for
   bool isInDoubt = false;  // nobody guards it any more; a provider may have needed it: it goes where it would
@@ -32,16 +32,16 @@ struct WishFacts {
 
 // The garbage collector, or the namespace controller, takes the object in the end: to delete it takes no
 // other authority than that.
-constexpr bool goesAnyway(const WishFacts& facts) {
+constexpr bool goesAnyway(const DeferralFacts& facts) {
   return facts.spaceTerminates || (facts.owners.any && !facts.owners.holdBack);
 }
 
-constexpr Wish wishOf(const WishFacts& facts) {
-  if (facts.isInDoubt && !goesAnyway(facts)) return Wish::TakenBack;
-  if (facts.spaceTerminates || facts.proof == Proof::OfPerson) return Wish::Stands;
-  if (facts.adopted) return Wish::TakenBack;
-  if (facts.owners.any) return goesAnyway(facts) ? Wish::Stands : Wish::Waits;
-  return facts.proof == Proof::OfUnowned ? Wish::Stands : Wish::TakenBack;
+constexpr DeferralState deferralStateOf(const DeferralFacts& facts) {
+  if (facts.isInDoubt && !goesAnyway(facts)) return DeferralState::TakenBack;
+  if (facts.spaceTerminates || facts.proof == RequestProof::OfPerson) return DeferralState::Stands;
+  if (facts.adopted) return DeferralState::TakenBack;
+  if (facts.owners.any) return goesAnyway(facts) ? DeferralState::Stands : DeferralState::Waits;
+  return facts.proof == RequestProof::OfUnowned ? DeferralState::Stands : DeferralState::TakenBack;
 }
 
 // What is to become of a deletion.
@@ -59,7 +59,7 @@ template <class F, class Object>
 concept DeferredDeletionFacts = requires(const F& facts, Object object) {
   { facts.isRemembered(object) } -> std::convertible_to<bool>;
   { facts.isLive(object) } -> std::convertible_to<bool>;
-  { facts.wish(object) } -> std::convertible_to<Wish>;
+  { facts.deferralState(object) } -> std::convertible_to<DeferralState>;
   { facts.isWanted(object) } -> std::convertible_to<bool>;
   { facts.isAllowed(object) } -> std::convertible_to<bool>;
 };
@@ -78,10 +78,11 @@ template <class Object, DeferredDeletionFacts<Object> F>
 Fate fateAlone(const F& facts, const Object& object) {
   if (!facts.isRemembered(object)) return Fate::Wait;
   if (!facts.isLive(object)) return Fate::Forget;
-  const Wish wish = facts.wish(object);
-  if (wish == Wish::TakenBack) return Fate::Forget;
-  return wish == Wish::Stands && facts.isWanted(object) && facts.isAllowed(object) ? Fate::Delete
-                                                                                   : Fate::Wait;
+  const DeferralState deferralState = facts.deferralState(object);
+  if (deferralState == DeferralState::TakenBack) return Fate::Forget;
+  return deferralState == DeferralState::Stands && facts.isWanted(object) && facts.isAllowed(object)
+             ? Fate::Delete
+             : Fate::Wait;
 }
 
 // Returns the same, in order. A container goes after what is in it: who takes it first takes that along.

@@ -8,7 +8,7 @@
 
 namespace lastout::control {
 
-enum class Holding : uint8_t {
+enum class HoldFinalizerAction : uint8_t {
   AsItIs,
   Begins,
   Ends,      // nobody wants it held, or nothing is left to hold: nothing ends with the finalizer
@@ -35,15 +35,18 @@ concept HeldProviderFacts = requires(const F& facts, Provider provider) {
 // it has while its DELETE would be denied: who says Deny now wants it to stay no less. One that was allowed
 // to end in the foreground is kept no longer: its name would be taken by an object that runs nothing.
 template <class Provider, HeldProviderFacts<Provider> F>
-Holding planHeldProvider(const F& facts, const Provider& provider) {
+HoldFinalizerAction planHeldProvider(const F& facts, const Provider& provider) {
   const bool isHeld = facts.isHeld(provider);
-  if (!facts.mayHold()) return isHeld ? Holding::Ends : Holding::AsItIs;
-  if (facts.isUnsure()) return Holding::AsItIs;
+  if (!facts.mayHold()) return isHeld ? HoldFinalizerAction::Ends : HoldFinalizerAction::AsItIs;
+  if (facts.isUnsure()) return HoldFinalizerAction::AsItIs;
   const bool terminates = facts.terminates(provider);
-  if (!isHeld) return !terminates && facts.isToBeHeld(provider) ? Holding::Begins : Holding::AsItIs;
-  if (!terminates) return facts.isToBeHeld(provider) ? Holding::AsItIs : Holding::Ends;
-  if (facts.endsAnyway(provider)) return Holding::Ends;
-  return facts.mayEnd(provider) ? Holding::LetsItGo : Holding::AsItIs;
+  if (!isHeld)
+    return !terminates && facts.isToBeHeld(provider) ? HoldFinalizerAction::Begins
+                                                     : HoldFinalizerAction::AsItIs;
+  if (!terminates)
+    return facts.isToBeHeld(provider) ? HoldFinalizerAction::AsItIs : HoldFinalizerAction::Ends;
+  if (facts.endsAnyway(provider)) return HoldFinalizerAction::Ends;
+  return facts.mayEnd(provider) ? HoldFinalizerAction::LetsItGo : HoldFinalizerAction::AsItIs;
 }
 
 }  // namespace lastout::control

@@ -40,22 +40,23 @@ enum class Keeping : uint8_t { AsItIs, Begins, Ends };
 // Returns what is to become of the finalizer. A terminating object takes no new one. The agent removes its
 // own when it has asked for every deletion once; what it failed to delete, and lastout does not carry out, is
 // left to the garbage collector, which does nothing before the owner is gone: better the work is gone too
-// early than never. A work that brings lastout itself is not kept: who would let it go?
+// early than never. A work that brings lastout itself is not kept, because nothing would let it go.
 Keeping keepingOf(const WorkNow& work, const OwnedByWork& owned);
 
 // `Work` and `Object` are whatever numbers them there. Objects are those that watches show; of what no watch
 // shows tell the work's record (recordsUnseen: its status lists something whose deletion would be deferred)
-// and lastout's memory (remembersUnseen). `anyOwned` may leave out, of a work that is not being deleted, what
-// is neither wanted nor lastout's. `isGuarded`: some CriticalService would remember the object's deletion;
-// `isWanted`: one that defers what it denies to controllers. `isAwaited`: as of OwnedByWork; `wasAwaited`:
-// the work was seen to wait for it before. `isReviewed`: it is of the type of a provider, or of what one
-// needs. `isForgotten`: the agent has struck it off the work's record. `isRefused`: lastout cannot delete it.
+// and lastout's memory (hasUnseenDeferredDeletions). `anyOwned` may leave out, of a work that is not being
+// deleted, what is neither wanted nor lastout's. `isGuarded`: some CriticalService would remember the
+// object's deletion; `isWanted`: one that defers what it denies to controllers. `isAwaited`: as of
+// OwnedByWork; `wasAwaited`: the work was seen to wait for it before. `isReviewed`: it is of the type of a
+// provider, or of what one needs. `isForgotten`: the agent has struck it off the work's record. `isRefused`:
+// lastout cannot delete it.
 template <class F, class Work, class Object>
 concept KeptWorkFacts = requires(const F& facts, Work work, Object object) {
   { facts.work(work) } -> std::same_as<WorkNow>;
   { facts.isUnsure() } -> std::convertible_to<bool>;
   { facts.recordsUnseen(work) } -> std::convertible_to<bool>;
-  { facts.remembersUnseen(work) } -> std::convertible_to<bool>;
+  { facts.hasUnseenDeferredDeletions(work) } -> std::convertible_to<bool>;
   {
     facts.anyOwned(work, [](Object) { return true; })
     } -> std::convertible_to<bool>;
@@ -68,7 +69,7 @@ concept KeptWorkFacts = requires(const F& facts, Work work, Object object) {
   { facts.isReviewed(object) } -> std::convertible_to<bool>;
   { facts.isForgotten(work, object) } -> std::convertible_to<bool>;
   { facts.isRefused(object) } -> std::convertible_to<bool>;
-  { facts.wish(object) } -> std::convertible_to<Wish>;
+  { facts.deferralState(object) } -> std::convertible_to<DeferralState>;
 };
 
 // What lastout does about the finalizer of a work.
@@ -121,14 +122,14 @@ KeptWorkPlan<Object> planKeptWork(const F& facts, Work work) {
     owned.guarded = facts.recordsUnseen(work) || facts.anyOwned(work, isWanted);
   } else if (plan.waits) {
     // Once the agent is gone nobody updates the record, so it counts no more.
-    owned.awaited = (now.isHeldByOthers && facts.recordsUnseen(work)) || facts.remembersUnseen(work) ||
-                    facts.anyOwned(work, [&](Object object) {
+    owned.awaited = (now.isHeldByOthers && facts.recordsUnseen(work)) ||
+                    facts.hasUnseenDeferredDeletions(work) || facts.anyOwned(work, [&](Object object) {
                       return facts.isAwaited(object) || facts.wasAwaited(work, object);
                     });
     const auto isForsaken = [&](Object object) {
       if (facts.isTerminating(object)) return false;
-      const bool isToGo =
-          isLeftToLastout(facts, object) && facts.wish(object) == Wish::Stands && !facts.isRefused(object);
+      const bool isToGo = isLeftToLastout(facts, object) &&
+                          facts.deferralState(object) == DeferralState::Stands && !facts.isRefused(object);
       if (!isToGo) plan.forsaken = object;
       return !isToGo;
     };

@@ -1,4 +1,4 @@
-// CriticalService: who the provider is, and what must be gone before it may go. Source: the
+// CriticalService: the provider, and what must be gone before it may be deleted. Source: the
 // generic-delete-protection design; fields and JSON names are that document's.
 #pragma once
 

@@ -26,7 +26,7 @@ struct Dependency {
 // none.
 const kube::Value* podTemplateOf(const kube::Object& object);
 
-// What Pods run as that name none. Kubernetes makes it anew at once, so that nobody needs to keep it.
+// The ServiceAccount of Pods that name none. Kubernetes recreates it at once, so it needs no protection.
 inline constexpr std::string_view kDefaultAccount = "default";
 
 // The name of the ServiceAccount that the Pods run as.

@@ -8,7 +8,7 @@
 
 namespace lastout::criticalservice {
 
-enum class Subject : uint8_t {
+enum class VerdictSubject : uint8_t {
   CriticalService,  // and the CRD of CriticalServices: allowed when each of them would be
   Provider,
   HeldProvider,   // a provider that lastout holds, by a DELETE that leaves what it runs
@@ -44,13 +44,13 @@ struct SetOf {
 
 // One line of the table.
 struct VerdictRow {
-  Subject subject = Subject::Provider;
+  VerdictSubject subject = VerdictSubject::Provider;
   SetOf<DeletionIntent> intent;
   SetOf<ProviderState> provider;
   SetOf<CriteriaState> criteria;
   bool allowed = false;
 
-  constexpr bool covers(Subject aSubject, DeletionIntent anIntent, ProviderState aProvider,
+  constexpr bool covers(VerdictSubject aSubject, DeletionIntent anIntent, ProviderState aProvider,
                         CriteriaState aCriteria) const {
     return subject == aSubject && intent.has(anIntent) && provider.has(aProvider) && criteria.has(aCriteria);
   }
@@ -83,30 +83,30 @@ inline constexpr auto kAnyCriteria =
 
 // Every combination is covered by exactly one row; the rows are those of docs/verdicts.md, in its order.
 inline constexpr VerdictRow kVerdicts[] = {
-    {Subject::CriticalService, table::kOrdered, table::kThere, table::kAnyCriteria, false},
-    {Subject::CriticalService, table::kOrdered, table::kNotSeen, table::kAnyCriteria, false},
-    {Subject::CriticalService, table::kOrdered, table::kGone, table::kAnyCriteria, true},
-    {Subject::CriticalService, table::kBestEffort, table::kAnyProvider, table::kAnyCriteria, true},
-    {Subject::CriticalService, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
+    {VerdictSubject::CriticalService, table::kOrdered, table::kThere, table::kAnyCriteria, false},
+    {VerdictSubject::CriticalService, table::kOrdered, table::kNotSeen, table::kAnyCriteria, false},
+    {VerdictSubject::CriticalService, table::kOrdered, table::kGone, table::kAnyCriteria, true},
+    {VerdictSubject::CriticalService, table::kBestEffort, table::kAnyProvider, table::kAnyCriteria, true},
+    {VerdictSubject::CriticalService, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
 
-    {Subject::Provider, table::kGuarding, table::kAnyProvider, table::kMet, true},
-    {Subject::Provider, table::kGuarding, table::kAnyProvider, table::kUnmet, false},
-    {Subject::Provider, table::kGuarding, table::kAnyProvider, table::kUnknown, false},
-    {Subject::Provider, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
+    {VerdictSubject::Provider, table::kGuarding, table::kAnyProvider, table::kMet, true},
+    {VerdictSubject::Provider, table::kGuarding, table::kAnyProvider, table::kUnmet, false},
+    {VerdictSubject::Provider, table::kGuarding, table::kAnyProvider, table::kUnknown, false},
+    {VerdictSubject::Provider, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
 
-    {Subject::HeldProvider, table::kGuarding, table::kAnyProvider, table::kAnyCriteria, true},
-    {Subject::HeldProvider, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
+    {VerdictSubject::HeldProvider, table::kGuarding, table::kAnyProvider, table::kAnyCriteria, true},
+    {VerdictSubject::HeldProvider, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
 
-    {Subject::HoldsProvider, table::kGuarding, table::kGone, table::kAnyCriteria, true},
-    {Subject::HoldsProvider, table::kGuarding, table::kNotGone, table::kMet, true},
-    {Subject::HoldsProvider, table::kGuarding, table::kNotGone, table::kUnmet, false},
-    {Subject::HoldsProvider, table::kGuarding, table::kNotGone, table::kUnknown, false},
-    {Subject::HoldsProvider, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
+    {VerdictSubject::HoldsProvider, table::kGuarding, table::kGone, table::kAnyCriteria, true},
+    {VerdictSubject::HoldsProvider, table::kGuarding, table::kNotGone, table::kMet, true},
+    {VerdictSubject::HoldsProvider, table::kGuarding, table::kNotGone, table::kUnmet, false},
+    {VerdictSubject::HoldsProvider, table::kGuarding, table::kNotGone, table::kUnknown, false},
+    {VerdictSubject::HoldsProvider, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
 
-    {Subject::Dependency, table::kGuarding, table::kThere, table::kAnyCriteria, false},
-    {Subject::Dependency, table::kGuarding, table::kNotSeen, table::kAnyCriteria, false},
-    {Subject::Dependency, table::kGuarding, table::kGone, table::kAnyCriteria, true},
-    {Subject::Dependency, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
+    {VerdictSubject::Dependency, table::kGuarding, table::kThere, table::kAnyCriteria, false},
+    {VerdictSubject::Dependency, table::kGuarding, table::kNotSeen, table::kAnyCriteria, false},
+    {VerdictSubject::Dependency, table::kGuarding, table::kGone, table::kAnyCriteria, true},
+    {VerdictSubject::Dependency, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
 };
 
 }  // namespace lastout::criticalservice

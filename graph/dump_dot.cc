@@ -57,7 +57,7 @@ std::string edgeAttributes(EdgeKind kind) {
 }  // namespace
 
 std::string dumpDot(const Graph& graph, const DumpOptions& options) {
-  const Selection selection = select(graph, options);
+  const DumpSelection selection = select(graph, options);
   std::string text = "// An arrow leads from what goes after to what it goes after.\n";
   if (!options.note.empty()) text += "// " + kube::printable(options.note) + "\n";
   text += "digraph lastout {\n  rankdir=LR\n";

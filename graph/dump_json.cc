@@ -79,7 +79,7 @@ Json originsJson(const Graph& graph, ObjectId subject, ConditionId condition) {
   return json;
 }
 
-Json edgeJson(const Graph& graph, const Selection& selection, const DrawnEdge& edge) {
+Json edgeJson(const Graph& graph, const DumpSelection& selection, const DrawnEdge& edge) {
   const Vertex source = selection.vertices[edge.source];
   const Vertex target = selection.vertices[edge.target];
   Json json = {{"from", idOf(graph, source)}, {"to", idOf(graph, target)}, {"kind", toString(edge.kind)}};
@@ -92,7 +92,7 @@ Json edgeJson(const Graph& graph, const Selection& selection, const DrawnEdge& e
 }  // namespace
 
 std::string dumpJson(const Graph& graph, const DumpOptions& options) {
-  const Selection selection = select(graph, options);
+  const DumpSelection selection = select(graph, options);
   Json objects = Json::array();
   Json conditions = Json::array();
   Json edges = Json::array();

@@ -47,7 +47,7 @@ std::string arrow(EdgeKind kind) {
 }  // namespace
 
 std::string dumpMermaid(const Graph& graph, const DumpOptions& options) {
-  const Selection selection = select(graph, options);
+  const DumpSelection selection = select(graph, options);
   std::string text = "%% An arrow leads from what goes after to what it goes after.\n";
   if (!options.note.empty()) text += "%% " + kube::printable(options.note) + "\n";
   text +=

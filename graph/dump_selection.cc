@@ -100,7 +100,7 @@ Shown shownOf(const Graph& graph, const DumpOptions& options) {
   return shown;
 }
 
-void selectAll(const Graph& graph, const Shown& shown, size_t limit, Selection& result) {
+void selectAll(const Graph& graph, const Shown& shown, size_t limit, DumpSelection& result) {
   for (Vertex vertex = 0; vertex < vertexCount(graph); ++vertex) {
     if (shown[vertex] && isLive(graph, vertex) && (isObject(graph, vertex) || isRequired(graph, vertex)))
       result.vertices.push_back(vertex);
@@ -126,7 +126,7 @@ void forEachNeighbour(const Graph& graph, Vertex vertex, const Visit& visit) {
 }
 
 void selectAround(const Graph& graph, const Shown& shown, ObjectId focus, uint32_t depth, size_t limit,
-                  Selection& result) {
+                  DumpSelection& result) {
   std::vector<bool> seen(vertexCount(graph), false);
   std::vector<Vertex> level = {vertexOf(focus)};
   seen[vertexOf(focus)] = true;
@@ -147,7 +147,7 @@ void selectAround(const Graph& graph, const Shown& shown, ObjectId focus, uint32
   }
 }
 
-void findEdges(const Graph& graph, Selection& selection) {
+void findEdges(const Graph& graph, DumpSelection& selection) {
   std::unordered_map<Vertex, uint32_t> places;
   for (const Vertex vertex : selection.vertices) places.emplace(vertex, static_cast<uint32_t>(places.size()));
   for (uint32_t source = 0; source < selection.vertices.size(); ++source) {
@@ -166,8 +166,8 @@ void findEdges(const Graph& graph, Selection& selection) {
 
 }  // namespace
 
-Selection select(const Graph& graph, const DumpOptions& options) {
-  Selection result;
+DumpSelection select(const Graph& graph, const DumpOptions& options) {
+  DumpSelection result;
   const Shown shown = shownOf(graph, options);
   if (!options.focus.has_value()) {
     selectAll(graph, shown, options.limit, result);

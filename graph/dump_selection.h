@@ -19,13 +19,13 @@ struct DrawnEdge {
   EdgeKind kind = EdgeKind::Holder;
 };
 
-struct Selection {
+struct DumpSelection {
   std::vector<Vertex> vertices;  // by name, objects first
   std::vector<DrawnEdge> edges;  // by source, target and kind
   uint64_t leftOut = 0;          // vertices beyond the limit
 };
 
-Selection select(const Graph& graph, const DumpOptions& options);
+DumpSelection select(const Graph& graph, const DumpOptions& options);
 
 std::string_view toString(Condition::Kind kind);
 

@@ -1,4 +1,4 @@
-// Conditions and requirements: who goes after what, and who said so. Insides of graph/graph.h.
+// Conditions and requirements: what is deleted after what, and what requires it. Insides of graph/graph.h.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@
 #define LASTOUT_THREAD_SAFETY(attribute)
 #endif
 
-// Behind a member: it is touched only by who holds the mutex.
+// Behind a member: it may be used only with the mutex held.
 #define LASTOUT_GUARDED_BY(mutex) LASTOUT_THREAD_SAFETY(guarded_by(mutex))
 // Behind a function's parameters, also a lambda's: it is called only by who holds the mutex; by who holds it
 // at least as a reader; by who does not hold it.

@@ -34,7 +34,7 @@ class ResourceMap {
  public:
   // Kubernetes' built-in types, ManifestWork, AppliedManifestWork and lastout's own two. The last four are
   // defined by CRDs as everything else is, so `builtIn` is false of them; they are known without their CRD
-  // being in the input. Always the same one; who adds to it copies it.
+  // being in the input. Always the same one; copy it before adding to it.
   static const ResourceMap& builtIn();
 
   // Adds or replaces a type. A later CRD of the same group/resource replaces an earlier one.

@@ -34,7 +34,7 @@ AppliedManifestWork appliedBy(const ManifestWork& work) {
   return applied;
 }
 
-bool carriesOut(const AppliedManifestWork& applied, const ManifestWork& work) {
+bool isAppliedFrom(const AppliedManifestWork& applied, const ManifestWork& work) {
   if (applied.manifestWorkName != work.object.key.name) return false;
   return !applied.hubHash.empty() || applied.object.key.name == appliedName(work.object.key);
 }

@@ -82,6 +82,6 @@ AppliedManifestWork appliedBy(const ManifestWork& work);
 
 // Whether `applied` notes what `work` applied. The note does not say the work's namespace, so where two
 // clusters' works share a name it answers yes for both.
-bool carriesOut(const AppliedManifestWork& applied, const ManifestWork& work);
+bool isAppliedFrom(const AppliedManifestWork& applied, const ManifestWork& work);
 
 }  // namespace lastout::manifestwork

@@ -17,8 +17,8 @@ graph::Condition whileThere(const kube::ObjectKey& key, const std::string& uid) 
 
 }  // namespace
 
-std::vector<Requirement> requirementsOf(const AppliedManifestWork& applied) {
-  std::vector<Requirement> requirements;
+std::vector<WorkRequirement> requirementsOf(const AppliedManifestWork& applied) {
+  std::vector<WorkRequirement> requirements;
   requirements.reserve(applied.resources.size());
   for (size_t i = 0; i < applied.resources.size(); ++i) {
     const AppliedResource& resource = applied.resources[i];
@@ -29,13 +29,13 @@ std::vector<Requirement> requirementsOf(const AppliedManifestWork& applied) {
   return requirements;
 }
 
-std::vector<Requirement> requirementsOf(const ManifestWork& work,
-                                        std::span<const AppliedManifestWork> applied) {
+std::vector<WorkRequirement> requirementsOf(const ManifestWork& work,
+                                            std::span<const AppliedManifestWork> applied) {
   const kube::ObjectKey& key = work.object.key;
   const graph::Origin origin = {key, "spec.workload.manifests"};
-  std::vector<Requirement> requirements;
+  std::vector<WorkRequirement> requirements;
   for (const AppliedManifestWork& note : applied) {
-    if (!carriesOut(note, work)) continue;
+    if (!isAppliedFrom(note, work)) continue;
     requirements.push_back({key, whileThere(note.object.key, note.object.meta.uid), origin});
   }
   if (requirements.empty()) {

@@ -11,7 +11,7 @@
 namespace lastout::manifestwork {
 
 // `subject` goes after `condition`; what graph::Graph::require takes.
-struct Requirement {
+struct WorkRequirement {
   kube::ObjectKey subject;
   graph::Condition condition;  // of kind Object; with a uid where one is known
   graph::Origin origin;
@@ -19,11 +19,11 @@ struct Requirement {
 
 // An AppliedManifestWork goes after each object that it notes, with the uid that it notes: an object of that
 // name that somebody else made later does not hold it back.
-std::vector<Requirement> requirementsOf(const AppliedManifestWork& applied);
+std::vector<WorkRequirement> requirementsOf(const AppliedManifestWork& applied);
 
 // A ManifestWork goes after every one of `applied` that carries it out; when none does, after the one that an
 // agent would write (appliedName), which need not exist yet.
-std::vector<Requirement> requirementsOf(const ManifestWork& work,
-                                        std::span<const AppliedManifestWork> applied);
+std::vector<WorkRequirement> requirementsOf(const ManifestWork& work,
+                                            std::span<const AppliedManifestWork> applied);
 
 }  // namespace lastout::manifestwork

@@ -140,7 +140,7 @@ class HttpLoop {
   boost::asio::steady_timer deadline_{context_};
   boost::asio::steady_timer grace_{context_};
   std::optional<Time> armed_;  // when deadline_ is due
-  // By phase; who has been in it for longest comes first, and is the first whose time is over.
+  // By phase; the exchange that has been in it for longest comes first, and times out first.
   std::array<HttpConnectionList, kHttpPhases> connections_;
   size_t heldBytes_ = 0;
   bool stopping_ = false;

@@ -182,7 +182,7 @@ std::string commonLabel(const DeletionPolicy& policy) {
   std::string label;
   for (const Case& one : policy.when) {
     if (!one.isLocal()) continue;
-    if (!one.key || one.key->place != KeyTest::Place::Label) return "";
+    if (!one.key || one.key->place != KeyTest::MetadataField::Label) return "";
     if (!label.empty() && label != one.key->key) return "";
     label = one.key->key;
   }
@@ -215,7 +215,7 @@ Json conditionsOf(const DeletionPolicy& policy) {
 
 // What denies the requests that the policy blocks. null: nothing of it can run in an API server.
 Json specOfBlocks(const DeletionPolicy& policy) {
-  if (webhookPartOf(policy, PolicyMode::ApiServer) == Part::All) return nullptr;
+  if (webhookPartOf(policy, PolicyMode::ApiServer) == CaseScope::All) return nullptr;
   Json validations = validationsOf(policy);
   if (validations.empty()) return nullptr;
   Json match{{"matchPolicy", "Equivalent"}, {"resourceRules", rulesOf(policy)}};

@@ -31,9 +31,9 @@ std::string listOf(const std::vector<std::string>& values) {
   return text + "]";
 }
 
-std::string mapOf(std::string_view object, KeyTest::Place place) {
+std::string mapOf(std::string_view object, KeyTest::MetadataField place) {
   return std::string(object) +
-         (place == KeyTest::Place::Label ? ".metadata.labels" : ".metadata.annotations");
+         (place == KeyTest::MetadataField::Label ? ".metadata.labels" : ".metadata.annotations");
 }
 
 bool isIdentifier(const std::string& key) {
@@ -72,7 +72,7 @@ std::string literalOf(const FieldTest::Wanted& wanted) {
 
 std::string celOf(const kube::SelectorRequirement& requirement, std::string_view object) {
   using Operator = kube::SelectorRequirement::Operator;
-  const KeyTest test{KeyTest::Place::Label, requirement.key,
+  const KeyTest test{KeyTest::MetadataField::Label, requirement.key,
                      requirement.op == Operator::In || requirement.op == Operator::NotIn
                          ? requirement.values
                          : std::vector<std::string>()};
@@ -117,7 +117,7 @@ std::string celOfNamespace(std::string_view object) {
   return "(has(" + field + ") ? " + field + " : '')";
 }
 
-std::string hasKey(std::string_view object, KeyTest::Place place, const std::string& key) {
+std::string hasKey(std::string_view object, KeyTest::MetadataField place, const std::string& key) {
   const std::string map = mapOf(object, place);
   return "has(" + map + ") && " + celLiteral(key) + " in " + map;
 }

@@ -21,7 +21,7 @@ std::string isOneOf(const std::string& what, const std::vector<std::string>& val
 std::string celOfName(std::string_view object);
 std::string celOfNamespace(std::string_view object);  // '' where it has none
 
-std::string hasKey(std::string_view object, KeyTest::Place place, const std::string& key);
+std::string hasKey(std::string_view object, KeyTest::MetadataField place, const std::string& key);
 std::string valueOf(std::string_view object, const KeyTest& test);  // fails where hasKey() is false
 std::string celOf(const KeyTest& test, std::string_view object);
 std::string anyKey(const std::vector<KeyTest>& tests, std::string_view object);

@@ -140,7 +140,7 @@ bool keepsProtection(const DeletionPolicy& policy, const Case* one, const Reques
 
 // The block of the policy that the request meets, if the object is protected; nullopt: none.
 std::optional<Block> blockOf(const DeletionPolicy& policy, const Request& request) {
-  if (request.operation == Operation::Update)
+  if (request.operation == PolicyOperation::Update)
     return policy.blocksAny(Block::Unprotect) ? std::optional(Block::Unprotect) : std::nullopt;
   if (policy.blocksAny(Block::Delete)) return Block::Delete;
   if (request.orphans && policy.blocksAny(Block::Orphan)) return Block::Orphan;
@@ -168,7 +168,9 @@ Standing ofChildren(const DeletionPolicy& policy, const Request& request, const 
   return {};
 }
 
-bool isIn(Part part, bool isLocal) { return part == Part::All || (part == Part::Local) == isLocal; }
+bool isIn(CaseScope part, bool isLocal) {
+  return part == CaseScope::All || (part == CaseScope::Local) == isLocal;
+}
 
 }  // namespace
 
@@ -206,7 +208,7 @@ bool isExempt(const DeletionPolicy& policy, const Request& request) {
 }
 
 std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request, const Facts& facts,
-                            Part part) {
+                            CaseScope part) {
   const std::optional<Block> block = blockOf(policy, request);
   if (!block || !concerns(policy, request.object, request.meta->labels)) return std::nullopt;
   if (policy.skipTerminating && request.meta->deletionTimestamp) return std::nullopt;
@@ -218,7 +220,7 @@ std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request
   Standing listed{true, false, {}};
   Listers listers;
   if (policy.listedBy) {
-    if (part == Part::Local) return std::nullopt;
+    if (part == CaseScope::Local) return std::nullopt;
     listers = facts.listers(*policy.listedBy, request);
     if (!listers.unknown && listers.count == 0) return std::nullopt;
     listed = ofListers(listers);

@@ -13,11 +13,11 @@
 
 namespace lastout::protection {
 
-enum class Operation : uint8_t { Delete, Update };
+enum class PolicyOperation : uint8_t { Delete, Update };
 
 // A request, as far as policies look at it. What it points to must outlive it.
 struct Request {
-  Operation operation = Operation::Delete;
+  PolicyOperation operation = PolicyOperation::Delete;
   kube::ObjectKey object;
   std::string kind;                           // "Deployment"
   const kube::ObjectMeta* meta = nullptr;     // before the request; never nullptr
@@ -93,7 +93,7 @@ struct Denial {
 std::string fieldOf(const Denial& denial);
 
 // Which of the cases are looked at.
-enum class Part : uint8_t {
+enum class CaseScope : uint8_t {
   All,
   Local,   // what the request alone tells: runs in the API server as a ValidatingAdmissionPolicy
   Remote,  // what needs other objects: runs in lastout
@@ -113,7 +113,7 @@ bool isExempt(const DeletionPolicy& policy, const Request& request);
 // Returns why the policy blocks the request; nullopt: it does not. A case that holds as far as is known, or
 // of which nobody can say whether it holds, protects.
 std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request, const Facts& facts,
-                            Part part = Part::All);
+                            CaseScope part = CaseScope::All);
 
 // True if the object carries a finalizer by which another operator deletes it itself.
 bool isOfAnotherOperator(const Hold& hold, const kube::ObjectMeta& meta);

@@ -232,7 +232,8 @@ bool FactIndex::countsInstancesOf(const std::string& definition, const kube::Lab
   kube::ObjectMeta meta;
   meta.labels = labels;
   const auto mayCount = [&](const Case& one) {
-    const bool mayHold = !one.key || one.key->place == KeyTest::Place::Annotation || one.key->holds(meta);
+    const bool mayHold =
+        !one.key || one.key->place == KeyTest::MetadataField::Annotation || one.key->holds(meta);
     return one.activity == Activity::Instances && mayHold;
   };
   return std::any_of(policies_.begin(), policies_.end(), [&](const DeletionPolicy& policy) {

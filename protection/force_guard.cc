@@ -22,7 +22,7 @@ std::string setsForce(const Force& force) {
 }
 
 std::string setsConfirmation(const std::string& annotation) {
-  const KeyTest test{KeyTest::Place::Annotation, annotation, {}};
+  const KeyTest test{KeyTest::MetadataField::Annotation, annotation, {}};
   const std::string value = ".metadata.annotations[" + celLiteral(annotation) + "]";
   return "(" + celOf(test, kNew) + ") && (" + kCreates + " || !(" + celOf(test, kOld) + " && object" + value +
          " == oldObject" + value + "))";

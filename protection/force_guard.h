@@ -9,8 +9,8 @@
 
 namespace lastout::protection {
 
-// Returns a ValidatingAdmissionPolicy and its binding: who sets the force annotation, or the confirmation,
-// must be allowed to delete the object; who confirms, all objects of its children's types, too: in the
+// Returns a ValidatingAdmissionPolicy and its binding: to set the force annotation, or the confirmation, a
+// user must be allowed to delete the object; to confirm, all objects of its children's types, too: in the
 // object's namespace or, where children can be in others (ChildrenTest::namespaceName, owner references, a
 // cluster-scoped object), in all namespaces. Empty: the policy holds nothing, or does not require it.
 std::vector<nlohmann::ordered_json> forceGuardOf(const DeletionPolicy& policy);

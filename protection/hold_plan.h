@@ -48,7 +48,7 @@ struct HoldFacts {
   // That are there, terminating ones among them; in the order of the policy's tests, and by name.
   std::vector<HeldChild> children;
   std::optional<std::string> childrenUnknown;  // set: why nobody can say which there are
-  // Why force and confirmation do not count: nobody checks who sets them. nullopt: they count.
+  // Why force and confirmation do not count: no policy checks their authors. nullopt: they count.
   std::optional<std::string> forceDoubt;
   ExternalStanding external;
   // Those on the object that hold it for no policy any more (hold_finalizers.h).

@@ -38,7 +38,7 @@ std::string annotationKey(Fields& fields, std::string_view key) {
 Force readForce(Fields fields) {
   Force force;
   if (auto key = readKeyTest(fields)) force.key = std::move(*key);
-  if (force.key.place == KeyTest::Place::Label)
+  if (force.key.place == KeyTest::MetadataField::Label)
     fields.fail("label", fields.pathOf("label") + " cannot force a deletion; name an annotation");
   if (fields.oneOf("starts", {"Always", "OnlyWhenDeleting"}) == "OnlyWhenDeleting")
     force.starts = Force::Starts::OnlyWhenDeleting;

@@ -75,8 +75,9 @@ std::string whyNotThere(const DeletionPolicy& policy, const Case* one, PolicyMod
 Placement placementOf(const DeletionPolicy& policy, Block block, const Case* one, PolicyMode mode) {
   const std::string why = whyNotThere(policy, one, mode);
   const std::string when = one == nullptr ? ", at all times" : ", when " + toString(*one);
-  if (why.empty()) return {operationOf(block, one) + when, Place::ApiServer, "the request alone tells"};
-  return {operationOf(block, one) + when, Place::Webhook, why};
+  if (why.empty())
+    return {operationOf(block, one) + when, EnforcementPoint::ApiServer, "the request alone tells"};
+  return {operationOf(block, one) + when, EnforcementPoint::Webhook, why};
 }
 
 // A DELETE is denied only where another operator would carry it out, and where nothing can hold the object
@@ -85,7 +86,7 @@ void addHeld(const DeletionPolicy& policy, PolicyMode mode, std::vector<Placemen
   const Hold& hold = *policy.hold;
   for (const Case& one : policy.when) {
     placements.push_back({"held by finalizer " + hold.finalizer + ", when " + toString(one),
-                          Place::Controller, "a DELETE is accepted (--hold-policies)"});
+                          EnforcementPoint::Controller, "a DELETE is accepted (--hold-policies)"});
     Placement denied = placementOf(policy, Block::Delete, &one, mode);
     denied.part += ", of what has no finalizer " + hold.finalizer + " yet";
     if (!hold.finalizersOfOthers.empty()) denied.part += ", or one of another operator";
@@ -93,7 +94,8 @@ void addHeld(const DeletionPolicy& policy, PolicyMode mode, std::vector<Placemen
   }
   if (hold.force && hold.force->requiresDelete)
     placements.push_back(
-        {"UPDATE that sets " + toString(hold.force->key) + ", without the right to delete", Place::ApiServer,
+        {"UPDATE that sets " + toString(hold.force->key) + ", without the right to delete",
+         EnforcementPoint::ApiServer,
          std::string("the request and its user alone tell") +
              (mode == PolicyMode::Webhook
                   ? ", and no webhook is told what a user may do; without it force does not count"
@@ -103,7 +105,7 @@ void addHeld(const DeletionPolicy& policy, PolicyMode mode, std::vector<Placemen
 void addLabels(const DeletionPolicy& policy, std::vector<Placement>& placements) {
   if (policy.labels)
     placements.push_back(
-        {"labels of its objects", Place::Controller, "it writes objects (--label-policies)"});
+        {"labels of its objects", EnforcementPoint::Controller, "it writes objects (--label-policies)"});
 }
 
 void addReplays(const DeletionPolicy& policy, std::vector<Placement>& placements) {
@@ -111,17 +113,18 @@ void addReplays(const DeletionPolicy& policy, std::vector<Placement>& placements
     placements.push_back({"deletion by annotation once nothing lists the object, where " +
                               kube::toString(policy.listedBy->type) + " have " +
                               toString(*policy.listedBy->replay) + ": true",
-                          Place::Controller, "it deletes objects (--replay-deletions)"});
+                          EnforcementPoint::Controller, "it deletes objects (--replay-deletions)"});
 }
 
 void addImplied(const DeletionPolicy& policy, std::vector<Placement>& placements) {
   if (!policy.blocksAny(Block::Delete)) return;
   constexpr const char* kWhy = "what is in it has to be known";
   if (policy.namespaces == Implication::Imply && mayMatchNamespaced(policy))
-    placements.push_back({"DELETE of a namespace that holds a protected object", Place::Webhook, kWhy});
+    placements.push_back(
+        {"DELETE of a namespace that holds a protected object", EnforcementPoint::Webhook, kWhy});
   if (policy.crds == Implication::Imply && mayMatchAnyGroup(policy))
     placements.push_back(
-        {"DELETE of a CustomResourceDefinition with a protected instance", Place::Webhook, kWhy});
+        {"DELETE of a CustomResourceDefinition with a protected instance", EnforcementPoint::Webhook, kWhy});
 }
 
 // What else protects an object, and may be changed.
@@ -131,7 +134,7 @@ void addNotKept(const DeletionPolicy& policy, std::vector<Placement>& placements
   const auto add = [&](std::string what) {
     if (std::find(told.begin(), told.end(), what) != told.end()) return;
     told.push_back(what);
-    placements.push_back({"UPDATE that changes " + std::move(what), Place::OutOfReach,
+    placements.push_back({"UPDATE that changes " + std::move(what), EnforcementPoint::OutOfReach,
                           "Unprotect keeps the labels and annotations that the policy names"});
   };
   for (const Case& one : policy.when) {
@@ -144,16 +147,16 @@ void addNotKept(const DeletionPolicy& policy, std::vector<Placement>& placements
 void addOutOfReach(const DeletionPolicy& policy, std::vector<Placement>& placements) {
   addNotKept(policy, placements);
   if (mayMatchAnyGroup(policy))
-    placements.push_back({"objects of aggregated APIs", Place::OutOfReach,
+    placements.push_back({"objects of aggregated APIs", EnforcementPoint::OutOfReach,
                           "their own servers store them, and no admission of the API server sees them"});
   if (policy.listedBy && policy.listedBy->in != ListedIn::AnyNamespace)
     placements.push_back(
         {"cluster-scoped objects that namespaced " + kube::toString(policy.listedBy->type) + " list",
-         Place::OutOfReach, "whoever may write in one namespace would hold up objects of all"});
+         EnforcementPoint::OutOfReach, "whoever may write in one namespace would hold up objects of all"});
   if (policy.blocksAny(Block::Delete) && mayMatch(policy, kube::kPods))
-    placements.push_back({"eviction of a Pod", Place::OutOfReach,
+    placements.push_back({"eviction of a Pod", EnforcementPoint::OutOfReach,
                           "API servers delete an evicted Pod without asking about its DELETE"});
-  const auto isInWebhook = [](const Placement& one) { return one.place == Place::Webhook; };
+  const auto isInWebhook = [](const Placement& one) { return one.place == EnforcementPoint::Webhook; };
   const bool hasWebhookPart = std::any_of(placements.begin(), placements.end(), [&](const Placement& one) {
     return isInWebhook(one) && !one.part.starts_with("DELETE of a");
   });
@@ -161,17 +164,17 @@ void addOutOfReach(const DeletionPolicy& policy, std::vector<Placement>& placeme
     placements.push_back(
         {"namespace kube-system, that of lastout, and what is in them, as far as the webhook "
          "decides",
-         Place::OutOfReach,
+         EnforcementPoint::OutOfReach,
          "API servers do not ask there, so that an outage of lastout blocks neither the "
          "control plane nor its own repair"});
   if (hasWebhookPart && mayMatch(policy, kube::kValidatingWebhookConfigurations))
-    placements.push_back({"webhook configurations, as far as the webhook decides", Place::OutOfReach,
-                          "API servers ask no webhook about them"});
+    placements.push_back({"webhook configurations, as far as the webhook decides",
+                          EnforcementPoint::OutOfReach, "API servers ask no webhook about them"});
 }
 
 }  // namespace
 
-std::string_view toString(Place place) {
+std::string_view toString(EnforcementPoint place) {
   static constexpr std::array<std::string_view, 4> kNames{"API server", "webhook", "controller",
                                                           "out of reach"};
   return kNames[static_cast<size_t>(place)];
@@ -196,11 +199,11 @@ std::vector<Placement> placementsOf(const DeletionPolicy& policy, PolicyMode mod
   return placements;
 }
 
-Part webhookPartOf(const DeletionPolicy& policy, PolicyMode mode) {
-  return whyNotThere(policy, nullptr, mode).empty() ? Part::Remote : Part::All;
+CaseScope webhookPartOf(const DeletionPolicy& policy, PolicyMode mode) {
+  return whyNotThere(policy, nullptr, mode).empty() ? CaseScope::Remote : CaseScope::All;
 }
 
-bool runsAt(const DeletionPolicy& policy, PolicyMode mode, Place place) {
+bool runsAt(const DeletionPolicy& policy, PolicyMode mode, EnforcementPoint place) {
   const std::vector<Placement> placements = placementsOf(policy, mode);
   return std::any_of(placements.begin(), placements.end(),
                      [place](const Placement& one) { return one.place == place; });

@@ -15,17 +15,17 @@ namespace lastout::protection {
 // Where policies are to run: as far as possible in the API server, or all in lastout's webhook (--policies).
 enum class PolicyMode : uint8_t { ApiServer, Webhook };
 
-enum class Place : uint8_t {
+enum class EnforcementPoint : uint8_t {
   ApiServer,   // a ValidatingAdmissionPolicy
   Webhook,     // lastout's webhook
   Controller,  // lastout's controller: it holds what was deleted by a finalizer, and writes labels
   OutOfReach,  // nobody asks: said, so that nobody relies on it
 };
-std::string_view toString(Place place);
+std::string_view toString(EnforcementPoint place);
 
 struct Placement {
   std::string part;  // "DELETE, when label a/b: Always"
-  Place place = Place::ApiServer;
+  EnforcementPoint place = EnforcementPoint::ApiServer;
   std::string why;  // "the request alone tells"
 };
 
@@ -34,9 +34,9 @@ std::vector<Placement> placementsOf(const DeletionPolicy& policy, PolicyMode mod
 
 // The part that the webhook judges: of a policy with listedBy, or with a code that an API server's own policy
 // does not deny with, all of it.
-Part webhookPartOf(const DeletionPolicy& policy, PolicyMode mode);
+CaseScope webhookPartOf(const DeletionPolicy& policy, PolicyMode mode);
 
 // True if the policy has a part that runs at that place.
-bool runsAt(const DeletionPolicy& policy, PolicyMode mode, Place place);
+bool runsAt(const DeletionPolicy& policy, PolicyMode mode, EnforcementPoint place);
 
 }  // namespace lastout::protection

@@ -62,7 +62,7 @@ bool Selection::matches(const kube::ObjectKey& object, const kube::Labels& objec
 }
 
 const std::string* KeyTest::valueIn(const kube::ObjectMeta& meta) const {
-  const kube::Labels& map = place == Place::Label ? meta.labels : meta.annotations;
+  const kube::Labels& map = place == MetadataField::Label ? meta.labels : meta.annotations;
   const auto found = map.find(key);
   return found == map.end() ? nullptr : &found->second;
 }
@@ -73,7 +73,7 @@ bool KeyTest::holds(const kube::ObjectMeta& meta) const {
 }
 
 std::string nameOf(const KeyTest& test) {
-  return (test.place == KeyTest::Place::Label ? "label " : "annotation ") + test.key;
+  return (test.place == KeyTest::MetadataField::Label ? "label " : "annotation ") + test.key;
 }
 
 std::string toString(const KeyTest& test) {

@@ -54,8 +54,8 @@ struct Selection {
 
 // A label or an annotation with one of these values.
 struct KeyTest {
-  enum class Place : uint8_t { Label, Annotation };
-  Place place = Place::Label;
+  enum class MetadataField : uint8_t { Label, Annotation };
+  MetadataField place = MetadataField::Label;
   std::string key;
   std::vector<std::string> values;  // empty: any value
 

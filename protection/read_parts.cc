@@ -135,8 +135,8 @@ std::optional<KeyTest> readKeyTest(Fields& fields) {
                                                          : " names neither a label nor an annotation"));
     return std::nullopt;
   }
-  KeyTest test{label ? KeyTest::Place::Label : KeyTest::Place::Annotation, label ? *label : *annotation,
-               readStrings(fields, "values")};
+  KeyTest test{label ? KeyTest::MetadataField::Label : KeyTest::MetadataField::Annotation,
+               label ? *label : *annotation, readStrings(fields, "values")};
   if (!kube::isQualifiedName(test.key))
     fields.fail(label ? "label" : "annotation",
                 fields.pathOf(label ? "label" : "annotation") +

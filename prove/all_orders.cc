@@ -85,7 +85,7 @@ class Reader {
 };
 
 void tell(Finding finding, const replay::Expectation& expectation, const std::string& file,
-          replay::Outcome& outcome) {
+          replay::ExpectationResult& outcome) {
   outcome.held = finding == Finding::Holds;
   outcome.whyNot.clear();
   if (outcome.held) return;
@@ -97,7 +97,7 @@ void tell(Finding finding, const replay::Expectation& expectation, const std::st
     outcome.whyNot = "not in every order; `lastout prove " + file + "` tells which";
 }
 
-replay::Outcome unfinished(const Bounds& bounds, const Proof& proof) {
+replay::ExpectationResult unfinished(const Bounds& bounds, const Proof& proof) {
   const std::string bound = proof.end == Exploration::End::MemoryBound
                                 ? std::to_string(bounds.bytes >> 20) + " MiB of memory"
                                 : std::to_string(bounds.states) + " states";
@@ -127,11 +127,11 @@ replay::ScenarioReport replayAllOrders(const replay::Ready& ready, const Bounds&
   }
   if (proof.end != Exploration::End::Complete) {
     report.decided = std::any_of(report.outcomes.begin(), report.outcomes.end(),
-                                 [](const replay::Outcome& o) { return !o.held; });
+                                 [](const replay::ExpectationResult& o) { return !o.held; });
     report.outcomes.push_back(unfinished(bounds, proof));
   }
   report.held = std::all_of(report.outcomes.begin(), report.outcomes.end(),
-                            [](const replay::Outcome& o) { return o.held; });
+                            [](const replay::ExpectationResult& o) { return o.held; });
   return report;
 }
 

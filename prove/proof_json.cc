@@ -9,9 +9,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json stepsOf(const std::vector<ToldStep>& steps) {
+Json stepsOf(const std::vector<NarratedStep>& steps) {
   Json result = Json::array();
-  for (const ToldStep& step : steps) result.push_back(step.text);
+  for (const NarratedStep& step : steps) result.push_back(step.text);
   return result;
 }
 

@@ -40,8 +40,8 @@ class Reporter {
   }
 
  private:
-  std::vector<ToldStep> steps(const Way& way) const {
-    Told told;
+  std::vector<NarratedStep> steps(const Way& way) const {
+    Narrative told;
     tell(machine_, names_, way, told);
     return std::move(told.steps);
   }
@@ -65,7 +65,7 @@ class Reporter {
   StuckReport stuck(const StuckEnd& end) const {
     StuckReport report;
     report.states = end.states;
-    Told told;
+    Narrative told;
     tell(machine_, names_, end.way, told);
     const auto lost = static_cast<std::ptrdiff_t>(told.steps.size());
     tell(machine_, names_, end.onward, told);
@@ -87,10 +87,10 @@ class Reporter {
   }
 
   void addChurn(const Churn& churn, std::vector<std::string>& sentences) const {
-    Told told;
+    Narrative told;
     told.state = churn.state;
     tell(machine_, names_, {churn.action}, told);
-    for (const ToldStep& step : told.steps) {
+    for (const NarratedStep& step : told.steps) {
       if (std::find(sentences.begin(), sentences.end(), step.text) == sentences.end())
         sentences.push_back(step.text);
     }
@@ -119,8 +119,10 @@ class Reporter {
     const bool stuck = ready_.scenario.expect.ends == replay::Ending::Stuck;
     if (expected) return stuck ? "as the scenario expects" : "";
     if (!stuck) return "";
-    if (proof.verdict == Verdict::Proven) return "the scenario expects it to get stuck, and no order does";
-    if (proof.verdict == Verdict::Stuck) return "the scenario expects something else to be left at the end";
+    if (proof.verdict == ProofResult::Proven)
+      return "the scenario expects it to get stuck, and no order does";
+    if (proof.verdict == ProofResult::Stuck)
+      return "the scenario expects something else to be left at the end";
     return "the scenario expects it to get stuck";
   }
 
@@ -137,17 +139,17 @@ ProofReport reportOf(const replay::Ready& ready, const Question& question, Proof
   return Reporter(ready, question).report(std::move(proof));
 }
 
-std::string_view word(Verdict verdict) {
+std::string_view word(ProofResult verdict) {
   switch (verdict) {
-    case Verdict::Proven:
+    case ProofResult::Proven:
       return "PROVEN";
-    case Verdict::Stuck:
+    case ProofResult::Stuck:
       return "STUCK";
-    case Verdict::Unsafe:
+    case ProofResult::Unsafe:
       return "UNSAFE";
-    case Verdict::Broken:
+    case ProofResult::Broken:
       return "BROKEN";
-    case Verdict::Undecided:
+    case ProofResult::Undecided:
       return "NOT DECIDED";
   }
   return {};

@@ -17,14 +17,14 @@ namespace lastout::prove {
 
 // An order of events that shows something wrong.
 struct Counterexample {
-  std::string text;             // what it shows
-  std::vector<ToldStep> steps;  // from the beginning
+  std::string text;                 // what it shows
+  std::vector<NarratedStep> steps;  // from the beginning
 };
 
 struct StuckReport {
-  std::vector<ToldStep> steps;              // after the last of them nothing leads to the goal any more
+  std::vector<NarratedStep> steps;          // after the last of them nothing leads to the goal any more
   std::vector<std::string> lost;            // of the goal, what stays whatever follows
-  std::vector<ToldStep> onward;             // one way on, to the end
+  std::vector<NarratedStep> onward;         // one way on, to the end
   uint64_t states = 1;                      // that the end consists of
   std::vector<std::string> churn;           // what goes on and on in it
   std::vector<replay::Leftover> leftovers;  // what is there at the end, and why
@@ -48,7 +48,7 @@ struct ProofReport {
 
 ProofReport reportOf(const replay::Ready& ready, const Question& question, Proof proof);
 
-std::string_view word(Verdict verdict);  // "PROVEN", "STUCK", "UNSAFE", "BROKEN", "NOT DECIDED"
+std::string_view word(ProofResult verdict);  // "PROVEN", "STUCK", "UNSAFE", "BROKEN", "NOT DECIDED"
 
 // With style.timeline also the way on from where it is lost.
 std::string toText(const ProofReport& report, const replay::TextStyle& style);

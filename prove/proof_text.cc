@@ -38,12 +38,12 @@ std::string size(const ProofReport& report) {
          decimals(report.time.count(), "%.2f s");
 }
 
-std::string painted(const replay::Writer& writer, Verdict verdict) {
+std::string painted(const replay::Writer& writer, ProofResult verdict) {
   const std::string text(word(verdict));
   switch (verdict) {
-    case Verdict::Proven:
+    case ProofResult::Proven:
       return writer.green(text);
-    case Verdict::Undecided:
+    case ProofResult::Undecided:
       return writer.yellow(text);
     default:
       return writer.red(text);
@@ -52,7 +52,7 @@ std::string painted(const replay::Writer& writer, Verdict verdict) {
 
 constexpr size_t kMostLost = 8;  // names in a sentence
 
-void writeSteps(replay::Writer& writer, const std::vector<ToldStep>& steps, size_t before = 0) {
+void writeSteps(replay::Writer& writer, const std::vector<NarratedStep>& steps, size_t before = 0) {
   for (size_t i = 0; i < steps.size(); ++i) {
     const std::string number = std::to_string(before + i + 1) + ".";
     const std::string padding(number.size() < 5 ? 5 - number.size() : 0, ' ');
@@ -149,8 +149,8 @@ std::string summary(std::span<const ProofReport> reports, const replay::TextStyl
   const replay::Writer writer(style);
   std::string text = std::to_string(reports.size()) + (reports.size() == 1 ? " scenario: " : " scenarios: ");
   bool first = true;
-  for (const Verdict verdict :
-       {Verdict::Proven, Verdict::Stuck, Verdict::Unsafe, Verdict::Broken, Verdict::Undecided}) {
+  for (const ProofResult verdict : {ProofResult::Proven, ProofResult::Stuck, ProofResult::Unsafe,
+                                    ProofResult::Broken, ProofResult::Undecided}) {
     const auto count = std::count_if(reports.begin(), reports.end(),
                                      [&](const ProofReport& r) { return r.proof.verdict == verdict; });
     if (count == 0) continue;

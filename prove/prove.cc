@@ -46,11 +46,11 @@ class Prover {
   }
 
  private:
-  static Verdict verdict(const Proof& proof) {
-    if (proof.unsafe) return Verdict::Unsafe;
-    if (proof.stuck) return Verdict::Stuck;
-    if (!proof.broken.empty()) return Verdict::Broken;
-    return proof.end == Exploration::End::Complete ? Verdict::Proven : Verdict::Undecided;
+  static ProofResult verdict(const Proof& proof) {
+    if (proof.unsafe) return ProofResult::Unsafe;
+    if (proof.stuck) return ProofResult::Stuck;
+    if (!proof.broken.empty()) return ProofResult::Broken;
+    return proof.end == Exploration::End::Complete ? ProofResult::Proven : ProofResult::Undecided;
   }
 
   Way wayAlong(const std::vector<uint32_t>& states) const {
@@ -154,8 +154,8 @@ Proof prove(const replay::Compiled& compiled, const Question& question, const On
 
 bool asExpected(const replay::Compiled& compiled, const replay::Expectations& expect, const Proof& proof) {
   if (expect.ends.value_or(replay::Ending::Empty) == replay::Ending::Empty)
-    return proof.verdict == Verdict::Proven;
-  if (proof.verdict != Verdict::Stuck || !proof.broken.empty()) return false;
+    return proof.verdict == ProofResult::Proven;
+  if (proof.verdict != ProofResult::Stuck || !proof.broken.empty()) return false;
   const cluster::Layout layout(compiled.model);
   const auto someLeft = [&](const std::vector<Slot>& slots) {
     return std::any_of(slots.begin(), slots.end(),

@@ -17,7 +17,7 @@
 
 namespace lastout::prove {
 
-enum class Verdict : uint8_t {
+enum class ProofResult : uint8_t {
   Proven,     // every order was looked at, and none is stuck, unsafe or broken
   Stuck,      // some order gets stuck
   Unsafe,     // some order makes an unsafe commit (and may get stuck too)
@@ -53,7 +53,7 @@ struct StuckEnd {
 };
 
 struct Proof {
-  Verdict verdict = Verdict::Undecided;
+  ProofResult verdict = ProofResult::Undecided;
   Exploration::End end = Exploration::End::Complete;
   uint64_t states = 0;
   uint64_t transitions = 0;

@@ -55,7 +55,7 @@ uint64_t Teardown::tooEarly(const uint64_t* before, const Action& action) const 
   machine_.apply(cluster::StateRef(words.data(), machine_.layout()), action, &events);
   uint64_t happened = before[0];
   uint64_t early = 0;
-  for (const cluster::Event& event : events) {
+  for (const cluster::ClusterEvent& event : events) {
     const uint8_t monitor = compiled_.model.slots[event.slot].monitors[static_cast<size_t>(event.kind)];
     const uint64_t bit = monitor == 0 ? 0 : uint64_t{1} << (monitor - 1);
     if ((bit & words[0] & ~happened) == 0) {

@@ -31,7 +31,7 @@ class Teller {
 
   std::vector<replay::Happening> happenings(uint32_t number) {
     std::vector<replay::Happening> result;
-    for (const cluster::Event& event : events_) {
+    for (const cluster::ClusterEvent& event : events_) {
       result.push_back({.event = event,
                         .action = action_,
                         .number = number,
@@ -44,8 +44,8 @@ class Teller {
   }
 
   // Empty: nothing worth a step.
-  ToldStep told(const std::vector<replay::Happening>& happenings) {
-    ToldStep step;
+  NarratedStep told(const std::vector<replay::Happening>& happenings) {
+    NarratedStep step;
     for (const replay::Line& line : replay::narrate(machine_, names_, happenings)) {
       step.text += (step.text.empty() ? "" : "; ") + line.text;
       if (line.tone != replay::Line::Tone::Plain) step.tone = line.tone;
@@ -74,31 +74,31 @@ class Teller {
   // Of a deletion that goes on although its criteria do not hold.
   std::string unconfirmed() {
     const Slot slot = deleted();
-    const replay::Blockers blockers = replay::unmetCriteria(machine_, view(before_), slot);
+    const replay::VerdictBlockers blockers = replay::unmetCriteria(machine_, view(before_), slot);
     if (blockers.none()) return {};
     return "nobody looks again before " + names_.of(slot) + " is deleted, although " + blockers.sentence();
   }
 
   // What follows from it that the event itself does not say.
   std::string consequence() {
-    for (const cluster::Event& event : events_) {
+    for (const cluster::ClusterEvent& event : events_) {
       if (event.kind == EventKind::Denied && !isNotFound(event)) return refusal(event);
       if (event.kind == EventKind::Gone) return stillThere(event.slot);
     }
     return {};
   }
 
-  static bool isNotFound(const cluster::Event& event) {
+  static bool isNotFound(const cluster::ClusterEvent& event) {
     return event.refused != nullptr && std::string_view(event.refused) == "NotFound";
   }
 
-  std::string refusal(const cluster::Event& event) const {
+  std::string refusal(const cluster::ClusterEvent& event) const {
     switch (event.actor) {
       case Actor::Agent:
         return "; it forgets it";
       case Actor::Client: {
-        const cluster::Step& step = model_.steps[event.by];
-        const bool again = step.verb == cluster::Step::Verb::Delete && !step.dryRun && step.retry;
+        const cluster::ClientStep& step = model_.steps[event.by];
+        const bool again = step.verb == cluster::ClientStep::Verb::Delete && !step.dryRun && step.retry;
         return again ? "; it asks again" : "";
       }
       case Actor::Collector:
@@ -114,7 +114,7 @@ class Teller {
   // The truth promise (docs/concepts.md): a work is not gone before what it applied.
   std::string stillThere(Slot slot) {
     const cluster::SlotInfo& info = model_.slots[slot];
-    if (info.role != cluster::Role::ManifestWork || info.work == cluster::kNone) return {};
+    if (info.role != cluster::ModelRole::ManifestWork || info.work == cluster::kNone) return {};
     const cluster::Work& work = model_.works[info.work];
     std::vector<Slot> left;
     for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link) {
@@ -136,12 +136,12 @@ class Teller {
 
 }  // namespace
 
-void tell(const cluster::Machine& machine, const replay::Names& names, const Way& way, Told& told) {
+void tell(const cluster::Machine& machine, const replay::Names& names, const Way& way, Narrative& told) {
   if (told.state.empty()) told.state = machine.initial();
   for (const Action& action : way) {
     Teller step(machine, names, action, told.state);
     std::vector<replay::Happening> happenings = step.happenings(static_cast<uint32_t>(told.steps.size() + 1));
-    ToldStep words = step.told(happenings);
+    NarratedStep words = step.told(happenings);
     told.state = step.after();
     if (words.text.empty()) continue;
     told.steps.push_back(std::move(words));

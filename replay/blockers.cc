@@ -29,38 +29,39 @@ void addHolders(const cluster::Model& model, cluster::StateRef state, uint32_t c
 }
 
 // What CriticalServices say.
-void addServices(const cluster::Machine& machine, cluster::StateRef state, Slot slot, Blockers& result) {
+void addServices(const cluster::Machine& machine, cluster::StateRef state, Slot slot,
+                 VerdictBlockers& result) {
   const cluster::Model& model = machine.model();
-  const std::vector<admission::Stake>& stakes = model.slots[slot].stakes;
-  if (stakes.empty()) return;
+  const std::vector<admission::GuardEntry>& guardEntries = model.slots[slot].guardEntries;
+  if (guardEntries.empty()) return;
   const admission::Decision decision = machine.decide(state, slot);
   if (decision.allowed) return;
 
   const LiveGraph live(model, state);
   const admission::Explanation explanation =
       admission::explain(live.graph, live.index, model.slots[slot].key, decision);
-  for (const admission::Cause& cause : explanation.causes) {
+  for (const admission::DenialCause& cause : explanation.causes) {
     if (cause.reason != admission::kRootBlocker) addOnce(result.causes, std::string(cause.message));
   }
-  const auto add = [&](uint32_t stake, uint32_t criterion, admission::Reason reason) {
-    const admission::ServiceRule& rule = model.rules.services[stakes[stake].service];
+  const auto add = [&](uint32_t guardEntry, uint32_t criterion, admission::Reason reason) {
+    const admission::ServiceRule& rule = model.rules.services[guardEntries[guardEntry].service];
     if (reason == admission::Reason::ServicesLeft)
-      addOnce(result.objects, model.services[stakes[stake].service]);
+      addOnce(result.objects, model.services[guardEntries[guardEntry].service]);
     else if (reason == admission::Reason::ProviderPresent)
       addHolders(model, state, rule.provider, result.objects);
     else
       addHolders(model, state, model.rules.criteria[rule.firstCriterion + criterion], result.objects);
     return true;
   };
-  admission::forEachBlocker(cluster::StateFacts(model, state), model.rules, stakes, add);
+  admission::forEachBlocker(cluster::StateFacts(model, state), model.rules, guardEntries, add);
 }
 
 // What DeletionPolicies say.
 void addPolicies(const cluster::Model& model, cluster::StateRef state, Slot slot, const Asker& asker,
-                 Blockers& result) {
+                 VerdictBlockers& result) {
   if (model.policies.none()) return;
   const bool isStep = asker.actor == cluster::Actor::Client && asker.by != cluster::kNone;
-  const cluster::Step* step = isStep ? &model.steps[asker.by] : nullptr;
+  const cluster::ClientStep* step = isStep ? &model.steps[asker.by] : nullptr;
   const bool orphans =
       step != nullptr && step->hasPolicy && step->policy == cluster::PropagationPolicy::Orphan;
   const cluster::PolicyRequest deletion{
@@ -77,26 +78,28 @@ void addPolicies(const cluster::Model& model, cluster::StateRef state, Slot slot
 
 }  // namespace
 
-Asker askerOf(const cluster::Model& model, const cluster::Action& action, const cluster::Event& event) {
+Asker askerOf(const cluster::Model& model, const cluster::Action& action,
+              const cluster::ClusterEvent& event) {
   const bool isStep = event.actor == cluster::Actor::Client && event.by != cluster::kNone;
-  const bool isUpdate = isStep ? model.steps[event.by].verb == cluster::Step::Verb::SetForm
+  const bool isUpdate = isStep ? model.steps[event.by].verb == cluster::ClientStep::Verb::SetForm
                                : action.kind == cluster::Action::Kind::WriteLabels;
   return {event.actor, event.by, isUpdate};
 }
 
-Blockers unmetCriteria(const cluster::Machine& machine, cluster::StateRef state, Slot slot) {
-  Blockers result;
+VerdictBlockers unmetCriteria(const cluster::Machine& machine, cluster::StateRef state, Slot slot) {
+  VerdictBlockers result;
   if (machine.model().guarded) addServices(machine, state, slot, result);
   return result;
 }
 
-Blockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, Slot slot, const Asker& asker) {
-  Blockers result = asker.isUpdate ? Blockers{} : unmetCriteria(machine, state, slot);
+VerdictBlockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, Slot slot,
+                           const Asker& asker) {
+  VerdictBlockers result = asker.isUpdate ? VerdictBlockers{} : unmetCriteria(machine, state, slot);
   addPolicies(machine.model(), state, slot, asker, result);
   return result;
 }
 
-const Blockers& Denials::blockersOf(const SharedState& state, Slot slot, const Asker& asker) {
+const VerdictBlockers& Denials::blockersOf(const SharedState& state, Slot slot, const Asker& asker) {
   Known& known = known_[slot];
   if (known.state != state || known.asker != asker) {
     std::vector<uint64_t> words = *state;
@@ -108,7 +111,7 @@ const Blockers& Denials::blockersOf(const SharedState& state, Slot slot, const A
   return known.blockers;
 }
 
-std::string Blockers::sentence() const {
+std::string VerdictBlockers::sentence() const {
   std::vector<std::string> lines;
   lines.reserve(causes.size());
   for (const auto& cause : causes) lines.push_back(protection::onOneLine(cause));

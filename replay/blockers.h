@@ -1,4 +1,4 @@
-// Blockers: who keeps lastout from allowing a DELETE in a state of the machine.
+// VerdictBlockers: what keeps lastout from allowing a DELETE in a state of the machine.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace lastout::replay {
 
-struct Blockers {
+struct VerdictBlockers {
   std::vector<std::string>
       causes;  // in admission::explain's words, each once; empty: the DELETE would be allowed
   std::vector<cluster::Slot> objects;  // those that hold the criteria
@@ -28,13 +28,13 @@ struct Asker {
 };
 
 // Whose request an event answers.
-Asker askerOf(const cluster::Model& model, const cluster::Action& action, const cluster::Event& event);
+Asker askerOf(const cluster::Model& model, const cluster::Action& action, const cluster::ClusterEvent& event);
 
 // For a DELETE, by a person that nobody knows where no asker is given.
-Blockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, cluster::Slot slot,
-                    const Asker& asker = {});
+VerdictBlockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, cluster::Slot slot,
+                           const Asker& asker = {});
 // The same of CriticalServices alone.
-Blockers unmetCriteria(const cluster::Machine& machine, cluster::StateRef state, cluster::Slot slot);
+VerdictBlockers unmetCriteria(const cluster::Machine& machine, cluster::StateRef state, cluster::Slot slot);
 
 // A state of the machine that several happenings share.
 using SharedState = std::shared_ptr<const std::vector<uint64_t>>;
@@ -46,13 +46,13 @@ class Denials {
   explicit Denials(const cluster::Machine& machine) : machine_(machine) {}
 
   // Valid until the next call for the same slot.
-  const Blockers& blockersOf(const SharedState& state, cluster::Slot slot, const Asker& asker);
+  const VerdictBlockers& blockersOf(const SharedState& state, cluster::Slot slot, const Asker& asker);
 
  private:
   struct Known {
     SharedState state;
     Asker asker;
-    Blockers blockers;
+    VerdictBlockers blockers;
   };
 
   const cluster::Machine& machine_;

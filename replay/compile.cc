@@ -24,7 +24,7 @@ class Compiler {
                               .works = scenario_.works,
                               .later = scenario_.later,
                               .guarded = scenario_.guard,
-                              .carriesOut = scenario_.carryOut,
+                              .runsDeferredDeletions = scenario_.runsDeferredDeletions,
                               .types = scenario_.types,
                               .lastoutNamespace = scenario_.lastoutNamespace};
     auto model = cluster::build(input);
@@ -94,39 +94,39 @@ class Compiler {
   }
 
   // One step of the scenario is one step of the model for each object; all of them may be sent at once.
-  void addStep(const Step& step, uint32_t document) {
+  void addStep(const ScenarioStep& step, uint32_t document) {
     const uint32_t after = last_;
     sendAfter_ = {};
     if (step.after) {
       const auto slot = resolveOne(out_.model, step.after->object, scenario_.file, errors_);
       sendAfter_ = (slot ? watched(*step.after, *slot, document) : std::nullopt).value_or(WatchedEvent{});
     }
-    cluster::Step built{.retry = step.retry,
-                        .serverSide = step.serverSide,
-                        .at = step.at,
-                        .as = step.as,
-                        .document = document,
-                        .after = after};
+    cluster::ClientStep built{.retry = step.retry,
+                              .serverSide = step.serverSide,
+                              .at = step.at,
+                              .as = step.as,
+                              .document = document,
+                              .after = after};
     built.dryRun = step.dryRun;
     built.precondition = step.precondition;
     built.hasPolicy = step.policy.has_value();
     built.policy = step.policy.value_or(cluster::PropagationPolicy::Background);
-    if (step.kind == Step::Kind::Delete) {
+    if (step.kind == ScenarioStep::Kind::Delete) {
       for (const Slot slot : resolveAll(step.objects))
-        add(built, cluster::Step::Verb::Delete, slot, step.where);
-    } else if (step.kind == Step::Kind::Apply) {
+        add(built, cluster::ClientStep::Verb::Delete, slot, step.where);
+    } else if (step.kind == ScenarioStep::Kind::Apply) {
       addApply(step, built);
     } else if (!step.objects.empty()) {
       const auto slot = resolveOne(out_.model, step.objects.front(), scenario_.file, errors_);
-      if (slot && step.kind == Step::Kind::Patch) addPatch(step, built, *slot);
-      if (slot && step.kind == Step::Kind::Scale) addScale(step, built, *slot);
+      if (slot && step.kind == ScenarioStep::Kind::Patch) addPatch(step, built, *slot);
+      if (slot && step.kind == ScenarioStep::Kind::Scale) addScale(step, built, *slot);
     }
   }
 
   // In the order written; an object that two references name counts once.
-  std::vector<Slot> resolveAll(const std::vector<Reference>& references) {
+  std::vector<Slot> resolveAll(const std::vector<ScenarioReference>& references) {
     std::vector<Slot> result;
-    for (const Reference& reference : references) {
+    for (const ScenarioReference& reference : references) {
       for (const Slot slot : resolveSome(out_.model, reference, scenario_.file, errors_)) {
         if (std::find(result.begin(), result.end(), slot) == result.end()) result.push_back(slot);
       }
@@ -134,31 +134,31 @@ class Compiler {
     return result;
   }
 
-  void addApply(const Step& step, const cluster::Step& built) {
-    for (const Reference& reference : step.objects) {
+  void addApply(const ScenarioStep& step, const cluster::ClientStep& built) {
+    for (const ScenarioReference& reference : step.objects) {
       const auto slot = resolveOne(out_.model, reference, scenario_.file, errors_);
-      if (slot) add(built, cluster::Step::Verb::Create, *slot, step.where);
+      if (slot) add(built, cluster::ClientStep::Verb::Create, *slot, step.where);
     }
     for (const kube::Object& object : step.manifests) {
       const auto slot = out_.model.find(object.key);
-      if (slot) add(built, cluster::Step::Verb::Create, *slot, step.where);
+      if (slot) add(built, cluster::ClientStep::Verb::Create, *slot, step.where);
     }
   }
 
-  void addPatch(const Step& step, cluster::Step built, Slot slot) {
+  void addPatch(const ScenarioStep& step, cluster::ClientStep built, Slot slot) {
     if (step.intent) {
-      if (out_.model.slots[slot].role != cluster::Role::CriticalService) {
+      if (out_.model.slots[slot].role != cluster::ModelRole::CriticalService) {
         wrongObject(step, slot, "deletionIntent", "a CriticalService");
         return;
       }
       built.value = static_cast<uint16_t>(*step.intent);
-      add(built, cluster::Step::Verb::SetIntent, slot, step.where);
+      add(built, cluster::ClientStep::Verb::SetIntent, slot, step.where);
       return;
     }
     if (step.labels || !step.merge.isNull()) {
       built.change.labels = step.labels;
       if (!step.merge.isNull() && !addMerge(step, slot, built.change)) return;
-      add(std::move(built), cluster::Step::Verb::SetForm, slot, step.where);
+      add(std::move(built), cluster::ClientStep::Verb::SetForm, slot, step.where);
       return;
     }
     const auto value =
@@ -168,12 +168,12 @@ class Compiler {
       return;
     }
     built.value = *value;
-    add(std::move(built), cluster::Step::Verb::SetFinalizers, slot, step.where);
+    add(std::move(built), cluster::ClientStep::Verb::SetFinalizers, slot, step.where);
   }
 
   // Returns false if the object cannot be patched so. Fields mean something to policies alone: of another
   // type than a custom one the machine would have to know them, too.
-  bool addMerge(const Step& step, Slot slot, cluster::FormChange& change) {
+  bool addMerge(const ScenarioStep& step, Slot slot, cluster::FormChange& change) {
     const cluster::SlotInfo& info = out_.model.slots[slot];
     const std::vector<const kube::Object*> objects = allObjects();
     const auto manifest =
@@ -184,7 +184,7 @@ class Compiler {
     }
     const bool hasFields = std::ranges::any_of(
         *step.merge.asMap(), [](const kube::Member& member) { return member.key != "metadata"; });
-    const bool isCustom = info.role == cluster::Role::Plain && info.crd != cluster::kNone &&
+    const bool isCustom = info.role == cluster::ModelRole::Plain && info.crd != cluster::kNone &&
                           info.key.type != protection::deletionPolicyType();
     if (hasFields && !isCustom) {
       wrongObject(step, slot, "merge", "a custom resource: of others a merge has metadata alone");
@@ -195,19 +195,19 @@ class Compiler {
     return true;
   }
 
-  void addScale(const Step& step, cluster::Step built, Slot slot) {
+  void addScale(const ScenarioStep& step, cluster::ClientStep built, Slot slot) {
     if (!cluster::hasReplicas(out_.model.slots[slot].role))
       return wrongObject(step, slot, "scale", "a Deployment, ReplicaSet or StatefulSet");
     built.value = static_cast<uint16_t>(step.replicas);
-    add(built, cluster::Step::Verb::SetReplicas, slot, step.where);
+    add(built, cluster::ClientStep::Verb::SetReplicas, slot, step.where);
   }
 
-  void wrongObject(const Step& step, Slot slot, const std::string& what, const std::string& wanted) {
+  void wrongObject(const ScenarioStep& step, Slot slot, const std::string& what, const std::string& wanted) {
     errors_.push_back(
         {what + ": " + out_.model.name(slot) + " is not " + wanted, scenario_.file, step.where});
   }
 
-  void add(cluster::Step step, cluster::Step::Verb verb, Slot slot, kube::Position where) {
+  void add(cluster::ClientStep step, cluster::ClientStep::Verb verb, Slot slot, kube::Position where) {
     step.verb = verb;
     step.object = slot;
     auto number = cluster::addStep(out_.model, std::move(step));
@@ -241,9 +241,9 @@ class Compiler {
         out_.never.push_back(*event);
       }
     }
-    for (const Reference& reference : expect.denied)
+    for (const ScenarioReference& reference : expect.denied)
       out_.denied.push_back(resolveSome(out_.model, reference, scenario_.file, errors_));
-    for (const Reference& reference : expect.stuck)
+    for (const ScenarioReference& reference : expect.stuck)
       out_.stuck.push_back(resolveSome(out_.model, reference, scenario_.file, errors_));
   }
 

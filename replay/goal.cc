@@ -20,17 +20,17 @@ class GoalBuilder {
         orphans_(model.slots.size()),
         putBack_(model.slots.size()) {}
 
-  void readStep(const Step& step) {
-    if (step.kind == Step::Kind::Delete && !step.dryRun) {
-      for (const Reference& reference : step.objects) {
+  void readStep(const ScenarioStep& step) {
+    if (step.kind == ScenarioStep::Kind::Delete && !step.dryRun) {
+      for (const ScenarioReference& reference : step.objects) {
         for (const Slot slot : matches(model_, reference)) {
           wanted_[slot] = true;
           putBack_[slot] = false;
           if (step.policy == cluster::PropagationPolicy::Orphan) orphans_[slot] = true;
         }
       }
-    } else if (step.kind == Step::Kind::Apply) {
-      for (const Reference& reference : step.objects) {
+    } else if (step.kind == ScenarioStep::Kind::Apply) {
+      for (const ScenarioReference& reference : step.objects) {
         for (const Slot slot : matches(model_, reference)) applied(slot);
       }
       for (const kube::Object& object : step.manifests) {
@@ -67,7 +67,7 @@ class GoalBuilder {
     if (info.namespaceSlot != kNone && wanted_[info.namespaceSlot]) return true;
     if (info.crd != kNone && wanted_[info.crd]) return true;
     if (putBack_[slot]) return false;
-    if (info.role == cluster::Role::AppliedManifestWork && info.work != kNone)
+    if (info.role == cluster::ModelRole::AppliedManifestWork && info.work != kNone)
       return wanted_[model_.works[info.work].manifestWork];
     return info.links.empty() ? followsOwners(info) : followsWorks(info);
   }
@@ -99,7 +99,7 @@ class GoalBuilder {
 
 std::vector<Slot> goalSlots(const cluster::Model& model, const Scenario& scenario) {
   GoalBuilder builder(model);
-  for (const Step& step : scenario.steps) builder.readStep(step);
+  for (const ScenarioStep& step : scenario.steps) builder.readStep(step);
   return builder.finish();
 }
 

@@ -73,7 +73,7 @@ Json scenarioOf(const ScenarioReport& report, bool timeline) {
         {"empty", report.ended[0]}, {"stuck", report.ended[1]}, {"undecided", report.ended[2]}};
   if (report.states) result["states"] = *report.states;
   result["expectations"] = Json::array();
-  for (const Outcome& outcome : report.outcomes) {
+  for (const ExpectationResult& outcome : report.outcomes) {
     Json entry = {{"text", outcome.text}, {"held", outcome.held}};
     if (!outcome.held) entry["whyNot"] = outcome.whyNot;
     result["expectations"].push_back(std::move(entry));
@@ -123,20 +123,20 @@ std::string failureOutput(const ScenarioReport& report) {
          "</system-out>\n";
 }
 
-std::string testCase(const ScenarioReport& report, const Outcome& outcome) {
+std::string testCase(const ScenarioReport& report, const ExpectationResult& outcome) {
   std::string xml = "    <testcase" + attribute("classname", report.name) + attribute("name", outcome.text);
   if (outcome.held) return xml + "/>\n";
   return xml + ">\n      <failure" + attribute("message", outcome.whyNot) + "/>\n    </testcase>\n";
 }
 
 std::string testSuite(const ScenarioReport& report) {
-  std::vector<Outcome> outcomes = report.outcomes;
+  std::vector<ExpectationResult> outcomes = report.outcomes;
   if (outcomes.empty()) outcomes.push_back({.text = "replayed", .held = true, .whyNot = {}});
-  const auto failures = static_cast<size_t>(
-      std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome& outcome) { return !outcome.held; }));
+  const auto failures = static_cast<size_t>(std::count_if(
+      outcomes.begin(), outcomes.end(), [](const ExpectationResult& outcome) { return !outcome.held; }));
   std::string xml = "  <testsuite" + attribute("name", report.name) + attribute("file", report.file) +
                     counts(outcomes.size(), failures) + ">\n";
-  for (const Outcome& outcome : outcomes) xml += testCase(report, outcome);
+  for (const ExpectationResult& outcome : outcomes) xml += testCase(report, outcome);
   if (failures > 0) xml += failureOutput(report);
   return xml + "  </testsuite>\n";
 }
@@ -164,8 +164,9 @@ std::string toJUnit(std::span<const ScenarioReport> reports) {
   for (const ScenarioReport& report : reports) {
     suites += testSuite(report);
     tests += std::max<size_t>(report.outcomes.size(), 1);
-    failures += static_cast<size_t>(std::count_if(report.outcomes.begin(), report.outcomes.end(),
-                                                  [](const Outcome& outcome) { return !outcome.held; }));
+    failures +=
+        static_cast<size_t>(std::count_if(report.outcomes.begin(), report.outcomes.end(),
+                                          [](const ExpectationResult& outcome) { return !outcome.held; }));
   }
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + attribute("name", "lastout replay") +
          counts(tests, failures) + ">\n" + suites + "</testsuites>\n";

@@ -12,7 +12,7 @@ using cluster::Slot;
 std::vector<std::string> finalizersOf(const cluster::SlotInfo& info, uint16_t finalizers) {
   std::vector<std::string> names;
   // A Namespace keeps its own in its spec.
-  if (info.role == cluster::Role::Namespace) finalizers &= static_cast<uint16_t>(~info.cleanupBit);
+  if (info.role == cluster::ModelRole::Namespace) finalizers &= static_cast<uint16_t>(~info.cleanupBit);
   for (size_t i = 0; i < info.finalizers.size(); ++i) {
     if ((finalizers >> i & 1) != 0) names.push_back(info.finalizers[i]);
   }
@@ -47,8 +47,8 @@ kube::ObjectMeta metaOf(const cluster::Model& model, Slot slot, const cluster::O
 // The namespace that is guarded because lastout runs in it; empty: none.
 std::string ownNamespace(const cluster::Model& model) {
   for (const cluster::SlotInfo& info : model.slots) {
-    for (const admission::Stake& stake : info.stakes) {
-      if (stake.role == admission::Role::LastoutNamespace) return info.key.name;
+    for (const admission::GuardEntry& guardEntry : info.guardEntries) {
+      if (guardEntry.role == admission::GuardRole::LastoutNamespace) return info.key.name;
     }
   }
   return {};

@@ -159,7 +159,7 @@ class Loader {
 
   // What steps create is part of the cluster's possible objects, except what is there from the start.
   void collectLater() {
-    for (Step& step : scenario_.steps) {
+    for (ScenarioStep& step : scenario_.steps) {
       for (const kube::Object& object : step.manifests) {
         if (object.key.type == manifestwork::manifestWorkType())
           errors_.push_back(

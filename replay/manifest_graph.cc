@@ -40,8 +40,8 @@ class GraphBuilder {
     if (object.key.type == criticalservice::criticalServiceType()) services_.push_back(&object);
   }
 
-  void require(const std::vector<manifestwork::Requirement>& requirements) {
-    for (const manifestwork::Requirement& requirement : requirements) {
+  void require(const std::vector<manifestwork::WorkRequirement>& requirements) {
+    for (const manifestwork::WorkRequirement& requirement : requirements) {
       const graph::ConditionId condition = result_.graph.addCondition(requirement.condition);
       result_.graph.require(requirement.subject, condition, requirement.origin);
       result_.graph.releaseCondition(condition);
@@ -61,10 +61,10 @@ class GraphBuilder {
     upsert(work.object);
     for (const kube::Object& manifest : work.manifests) upsert(manifest);
     require(manifestwork::requirementsOf(work, manifests_.applied));
-    const auto carriesOut = [&](const manifestwork::AppliedManifestWork& applied) {
-      return manifestwork::carriesOut(applied, work);
+    const auto isAppliedFrom = [&](const manifestwork::AppliedManifestWork& applied) {
+      return manifestwork::isAppliedFrom(applied, work);
     };
-    if (std::any_of(manifests_.applied.begin(), manifests_.applied.end(), carriesOut)) return;
+    if (std::any_of(manifests_.applied.begin(), manifests_.applied.end(), isAppliedFrom)) return;
     const manifestwork::AppliedManifestWork applied = manifestwork::appliedBy(work);
     upsert(applied.object);
     require(manifestwork::requirementsOf(applied));
@@ -223,8 +223,9 @@ std::vector<kube::Object> objectsOf(const Scenario& scenario) {
 // A slip of the pen that would make an answer say less than it seems to.
 kube::Errors vacuous(const Scenario& scenario, const std::vector<kube::Object>& objects) {
   kube::Errors warnings;
-  const bool deletes = std::ranges::any_of(
-      scenario.steps, [](const Step& step) { return step.kind == Step::Kind::Delete && !step.dryRun; });
+  const bool deletes = std::ranges::any_of(scenario.steps, [](const ScenarioStep& step) {
+    return step.kind == ScenarioStep::Kind::Delete && !step.dryRun;
+  });
   if (!deletes)
     warnings.push_back({"no step deletes anything, so that nothing is to end", scenario.file, {}});
   for (const Controller& controller : scenario.controllers) {
@@ -236,7 +237,7 @@ kube::Errors vacuous(const Scenario& scenario, const std::vector<kube::Object>& 
                             [&](const kube::Object& object) {
                               return object.key.type == controller.from && isCarried(object.meta.finalizers);
                             }) ||
-        std::ranges::any_of(scenario.steps, [&](const Step& step) {
+        std::ranges::any_of(scenario.steps, [&](const ScenarioStep& step) {
           return step.finalizers.has_value() && isCarried(*step.finalizers);
         });
     if (!hasWork)
@@ -266,7 +267,7 @@ tl::expected<kube::Errors, kube::Errors> warningsOf(const Scenario& scenario) {
 
 admission::Decision verdict(const ManifestGraph& graph, const kube::ObjectKey& key) {
   return admission::decide(admission::GraphFacts(graph.graph, graph.guards), graph.guards.rules(),
-                           graph.guards.stakes(key));
+                           graph.guards.guardEntries(key));
 }
 
 }  // namespace lastout::replay

@@ -11,7 +11,7 @@ namespace {
 using cluster::Action;
 using cluster::Actor;
 using cluster::EventKind;
-using cluster::Role;
+using cluster::ModelRole;
 
 // What one action did to one object.
 struct Deed {
@@ -77,15 +77,15 @@ class Narrator {
   std::string request(const Happening& last, const std::string& who, const std::string& object) const {
     const std::string asks = who + " asks to delete " + object;
     if (!last.object.present()) return asks + ": it is already gone";
-    const bool isNamespace = model_.slots[last.event.slot].role == Role::Namespace;
+    const bool isNamespace = model_.slots[last.event.slot].role == ModelRole::Namespace;
     return asks + (isNamespace && last.object.terminating() ? ": it already terminates"
                                                             : ": allowed, to be confirmed");
   }
 
   std::string denial(const Happening& happening, const std::string& who, const std::string& object) {
-    const cluster::Event& event = happening.event;
+    const cluster::ClusterEvent& event = happening.event;
     const bool isStep = event.actor == Actor::Client && event.by != cluster::kNone;
-    const bool isDelete = isStep ? model_.steps[event.by].verb == cluster::Step::Verb::Delete
+    const bool isDelete = isStep ? model_.steps[event.by].verb == cluster::ClientStep::Verb::Delete
                                  : happening.action.kind != Action::Kind::WriteLabels;
     const std::string asks = who + (isDelete ? " asks to delete " : " asks to write ") + object + ": ";
     if (event.refused == nullptr)
@@ -100,7 +100,7 @@ class Narrator {
 
   std::string policy(const Happening& last) const {
     if (last.event.actor != Actor::Client || last.event.by == cluster::kNone) return {};
-    const cluster::Step& step = model_.steps[last.event.by];
+    const cluster::ClientStep& step = model_.steps[last.event.by];
     if (!step.hasPolicy || step.policy == cluster::PropagationPolicy::Background) return {};
     return step.policy == cluster::PropagationPolicy::Foreground ? " in the foreground"
                                                                  : ", leaving its dependents";
@@ -124,18 +124,18 @@ class Narrator {
     }
     if ((last.object.finalizers & cluster::kForegroundBit) != 0) add("its dependents");
     if ((last.object.finalizers & cluster::kOrphanBit) != 0) add("its dependents to be let go");
-    if (what.empty()) return info.role == Role::Pod ? ": it is stopping" : ": accepted";
+    if (what.empty()) return info.role == ModelRole::Pod ? ": it is stopping" : ": accepted";
     return ": accepted, waits for " + what;
   }
 
   // What its own controller is for.
-  static std::string_view cleanup(Role role) {
+  static std::string_view cleanup(ModelRole role) {
     switch (role) {
-      case Role::Namespace:
+      case ModelRole::Namespace:
         return "its content";
-      case Role::Crd:
+      case ModelRole::Crd:
         return "its instances";
-      case Role::PersistentVolumeClaim:
+      case ModelRole::PersistentVolumeClaim:
         return "the Pods that mount it";
       default:
         return "its agent";

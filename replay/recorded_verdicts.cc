@@ -40,7 +40,7 @@ class Report {
     report_.options.order = Order::Recorded;
   }
 
-  void tell(const RecordedEvent& event, const RecordedCluster::Verdict* verdict);
+  void tell(const RecordedEvent& event, const RecordedCluster::ExplainedDecision* verdict);
   // Before the event is taken: it may say that something leaves.
   void control(const RecordedEvent& event, const RecordedCluster& cluster);
   ScenarioReport finish() &&;
@@ -48,7 +48,7 @@ class Report {
  private:
   void line(const RecordedEvent& event, std::string text, Line::Tone tone = Line::Tone::Plain);
   void client(const RecordedEvent& event);
-  void review(const RecordedEvent& event, const RecordedCluster::Verdict* verdict);
+  void review(const RecordedEvent& event, const RecordedCluster::ExplainedDecision* verdict);
   void watch(const RecordedEvent& event);
 
   ScenarioReport report_;
@@ -61,7 +61,7 @@ void Report::line(const RecordedEvent& event, std::string text, Line::Tone tone)
   report_.timeline.push_back({.at = event.at, .text = std::move(text), .tone = tone, .until = {}});
 }
 
-void Report::tell(const RecordedEvent& event, const RecordedCluster::Verdict* verdict) {
+void Report::tell(const RecordedEvent& event, const RecordedCluster::ExplainedDecision* verdict) {
   report_.time = std::max(report_.time, event.at);
   switch (event.kind) {
     case What::Client:
@@ -93,7 +93,7 @@ void Report::client(const RecordedEvent& event) {
 }
 
 // The same denial again and again is told once.
-void Report::review(const RecordedEvent& event, const RecordedCluster::Verdict* verdict) {
+void Report::review(const RecordedEvent& event, const RecordedCluster::ExplainedDecision* verdict) {
   const std::string what = event.operation + " of " + kube::toString(event.key) + " by " +
                            (event.user.empty() ? "somebody" : event.user);
   if (!event.allowed) {
@@ -108,10 +108,10 @@ void Report::review(const RecordedEvent& event, const RecordedCluster::Verdict* 
     }
   }
   if (verdict == nullptr) return;
-  Outcome outcome{.text = what + " is " + (event.allowed ? "allowed" : "denied") + " (line " +
-                          std::to_string(event.line) + ")",
-                  .held = verdict->decision.allowed == event.allowed,
-                  .whyNot = {}};
+  ExpectationResult outcome{.text = what + " is " + (event.allowed ? "allowed" : "denied") + " (line " +
+                                    std::to_string(event.line) + ")",
+                            .held = verdict->decision.allowed == event.allowed,
+                            .whyNot = {}};
   if (!outcome.held)
     outcome.whyNot = verdict->decision.allowed ? "lastout allows it; it was denied" + reasons(event.why)
                                                : "lastout denies it: " + verdict->explanation.message;
@@ -131,7 +131,7 @@ void Report::watch(const RecordedEvent& event) {
 void Report::control(const RecordedEvent& event, const RecordedCluster& cluster) {
   const bool leaves = event.deleted || event.object.meta.deletionTimestamp;
   if (event.kind != What::Watch || !leaves || leaving_.contains(event.key)) return;
-  const RecordedCluster::Verdict verdict = cluster.verdictOn(event.key);
+  const RecordedCluster::ExplainedDecision verdict = cluster.verdictOn(event.key);
   if (!verdict.decision.allowed)
     wouldBeDenied_.push_back({.at = event.at,
                               .text = "lastout would have said: " + verdict.explanation.message,
@@ -141,8 +141,9 @@ void Report::control(const RecordedEvent& event, const RecordedCluster& cluster)
 
 ScenarioReport Report::finish() && {
   report_.decided = !report_.outcomes.empty();
-  report_.held = report_.decided && std::all_of(report_.outcomes.begin(), report_.outcomes.end(),
-                                                [](const Outcome& outcome) { return outcome.held; });
+  report_.held =
+      report_.decided && std::all_of(report_.outcomes.begin(), report_.outcomes.end(),
+                                     [](const ExpectationResult& outcome) { return outcome.held; });
   if (report_.decided) return std::move(report_);
   report_.timeline.insert(report_.timeline.end(), std::make_move_iterator(wouldBeDenied_.begin()),
                           std::make_move_iterator(wouldBeDenied_.end()));
@@ -153,7 +154,7 @@ ScenarioReport Report::finish() && {
 
 }  // namespace
 
-tl::expected<std::optional<RecordedCluster::Verdict>, kube::Errors> RecordedCluster::take(
+tl::expected<std::optional<RecordedCluster::ExplainedDecision>, kube::Errors> RecordedCluster::take(
     const RecordedEvent& event) {
   if (event.kind == What::Watch) {
     if (auto watched = watch(event); !watched) return tl::unexpected(std::move(watched.error()));
@@ -165,13 +166,13 @@ tl::expected<std::optional<RecordedCluster::Verdict>, kube::Errors> RecordedClus
   return verdictOn(event.key, event.policy);
 }
 
-RecordedCluster::Verdict RecordedCluster::verdictOn(const kube::ObjectKey& key,
-                                                    std::string_view policy) const {
+RecordedCluster::ExplainedDecision RecordedCluster::verdictOn(const kube::ObjectKey& key,
+                                                              std::string_view policy) const {
   const auto object = view_.graph().find(key);
-  const admission::Manner manner =
-      object ? admission::mannerOf(view_.graph(), *object, admission::askedBy(policy))
-             : admission::Manner::Ending;
-  Verdict verdict{.decision = view_.decide(key, manner), .explanation = {}};
+  const admission::DeletionEffect deletionEffect =
+      object ? admission::deletionEffectOf(view_.graph(), *object, admission::requestedPropagationOf(policy))
+             : admission::DeletionEffect::Ending;
+  ExplainedDecision verdict{.decision = view_.decide(key, deletionEffect), .explanation = {}};
   if (!verdict.decision.allowed) verdict.explanation = view_.explain(key, verdict.decision);
   return verdict;
 }

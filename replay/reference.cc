@@ -35,14 +35,15 @@ std::string eventAdvice(std::string_view word) {
   return ": write requested, denied, accepted, gone, created or changed after the object";
 }
 
-std::optional<Reference> parseText(std::string_view text, const kube::Value& value, const std::string& path,
-                                   const Scenario& scenario, kube::Errors& errors) {
+std::optional<ScenarioReference> parseText(std::string_view text, const kube::Value& value,
+                                           const std::string& path, const Scenario& scenario,
+                                           kube::Errors& errors) {
   kube::Result<kube::ObjectPattern> pattern = kube::parsePattern(text, scenario.types);
   if (!pattern) {
     errors.push_back({path + ": " + pattern.error().message, scenario.file, value.position});
     return std::nullopt;
   }
-  return Reference{std::move(*pattern), std::string(text), value.position};
+  return ScenarioReference{std::move(*pattern), std::string(text), value.position};
 }
 
 // The text of a string value; null and other kinds are reported.
@@ -59,8 +60,8 @@ const std::string* textOf(const kube::Value& value, const std::string& path, std
 
 }  // namespace
 
-std::optional<Reference> readReference(const kube::Value& value, const std::string& path,
-                                       const Scenario& scenario, kube::Errors& errors) {
+std::optional<ScenarioReference> readReference(const kube::Value& value, const std::string& path,
+                                               const Scenario& scenario, kube::Errors& errors) {
   const std::string* text =
       textOf(value, path, "write an object, as in deployments.apps/my-namespace/my-name", scenario, errors);
   if (text == nullptr) return std::nullopt;
@@ -77,7 +78,7 @@ std::optional<EventReference> readEvent(const kube::Value& value, const std::str
   const std::string_view word = space == std::string_view::npos ? whole : whole.substr(space + 1);
   for (const EventWord& each : kEventWords) {
     if (each.word != word || space == std::string_view::npos) continue;
-    std::optional<Reference> object =
+    std::optional<ScenarioReference> object =
         parseText(trimmed(whole.substr(0, space)), value, path, scenario, errors);
     if (!object) return std::nullopt;
     return EventReference{std::move(*object), each.kind, std::string(whole)};

@@ -21,7 +21,7 @@ bool Replayer::mayBeSent(const Run& run, uint32_t step, uint32_t turn) const {
 
 // The scenario's step whose turn it is: the first of which something has not been sent.
 uint32_t Replayer::turn(cluster::StateRef state) const {
-  const std::vector<cluster::Step>& steps = compiled_.model.steps;
+  const std::vector<cluster::ClientStep>& steps = compiled_.model.steps;
   for (uint32_t i = 0; i < steps.size(); ++i) {
     if (!state.step(i).sent) return steps[i].document;
   }
@@ -79,7 +79,7 @@ size_t Replayer::choose(const RunOptions& options, Random& random) const {
 
 void Replayer::record(Run& run, const Action& action, std::vector<Happening>* log) {
   const cluster::StateRef state(run.state.data(), machine_.layout());
-  for (const cluster::Event& event : events_) {
+  for (const cluster::ClusterEvent& event : events_) {
     ++sequence_;
     First& first = run.firsts[event.slot * Run::kEventKinds + static_cast<size_t>(event.kind)];
     const bool counts = event.kind != cluster::EventKind::Denied || cluster::isDenial(compiled_.model, event);

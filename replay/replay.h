@@ -43,7 +43,7 @@ enum class End : uint8_t {
 // One event, and what then was of its object.
 struct Happening {
   std::chrono::milliseconds at{0};
-  cluster::Event event;
+  cluster::ClusterEvent event;
   cluster::Action action;       // what it was a part of
   uint32_t number = 0;          // of that action in the run, from 1
   cluster::ObjectState object;  // after the action

@@ -37,10 +37,10 @@ class Judge {
     return anyTogether_ ? firstTogether_ : otherwise;
   }
 
-  Outcome outcome(size_t i, const Run& told) const {
+  ExpectationResult outcome(size_t i, const Run& told) const {
     const Expectation& expectation = checker_.expectations()[i];
     const Tally& tally = tallies_[i];
-    Outcome outcome{.text = expectation.text, .held = true, .whyNot = {}};
+    ExpectationResult outcome{.text = expectation.text, .held = true, .whyNot = {}};
     switch (expectation.scope) {
       case Scope::Every:
         outcome.held = tally.failed == 0;
@@ -149,8 +149,8 @@ ScenarioReport replay(const Ready& ready, const ReplayOptions& options, const On
   if (told.end == End::Stuck) tellStuckness(ready, replayer, names, told, report);
   for (size_t i = 0; i < checker.expectations().size(); ++i)
     report.outcomes.push_back(judge.outcome(i, told));
-  report.held =
-      std::all_of(report.outcomes.begin(), report.outcomes.end(), [](const Outcome& o) { return o.held; });
+  report.held = std::all_of(report.outcomes.begin(), report.outcomes.end(),
+                            [](const ExpectationResult& o) { return o.held; });
   return report;
 }
 

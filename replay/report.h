@@ -23,7 +23,7 @@ struct ReplayOptions {
 };
 
 // One expectation, over all runs.
-struct Outcome {
+struct ExpectationResult {
   std::string text;
   bool held = false;
   std::string whyNot;
@@ -46,7 +46,7 @@ struct ScenarioReport {
   bool held = false;                // every outcome
   bool decided =
       true;  // false: a bound was met before everything was looked at, and nothing failed until then
-  std::vector<Outcome> outcomes;
+  std::vector<ExpectationResult> outcomes;
   // The rest is of one run: the first that failed an expectation, else the first that showed the end. Of a
   // recording it is the time and the timeline.
   uint64_t seed = 1;

@@ -9,7 +9,7 @@ namespace {
 constexpr size_t kListed = 5;  // objects that a message lists at most
 
 // What to add to "there is no such object": the nearest of all, or what there is of its type.
-std::string advice(const cluster::Model& model, const Reference& reference) {
+std::string advice(const cluster::Model& model, const ScenarioReference& reference) {
   const kube::GroupResource& type = reference.pattern.key.type;
   std::vector<std::string> names;
   std::vector<std::string> ofType;
@@ -28,7 +28,7 @@ std::string advice(const cluster::Model& model, const Reference& reference) {
 
 }  // namespace
 
-std::vector<cluster::Slot> matches(const cluster::Model& model, const Reference& reference) {
+std::vector<cluster::Slot> matches(const cluster::Model& model, const ScenarioReference& reference) {
   std::vector<cluster::Slot> result;
   for (cluster::Slot slot = 0; slot < model.slots.size(); ++slot) {
     if (reference.pattern.matches(model.slots[slot].key)) result.push_back(slot);
@@ -36,7 +36,7 @@ std::vector<cluster::Slot> matches(const cluster::Model& model, const Reference&
   return result;
 }
 
-std::vector<cluster::Slot> resolveSome(const cluster::Model& model, const Reference& reference,
+std::vector<cluster::Slot> resolveSome(const cluster::Model& model, const ScenarioReference& reference,
                                        const std::string& file, kube::Errors& errors) {
   std::vector<cluster::Slot> result = matches(model, reference);
   if (result.empty())
@@ -45,7 +45,7 @@ std::vector<cluster::Slot> resolveSome(const cluster::Model& model, const Refere
   return result;
 }
 
-std::optional<cluster::Slot> resolveOne(const cluster::Model& model, const Reference& reference,
+std::optional<cluster::Slot> resolveOne(const cluster::Model& model, const ScenarioReference& reference,
                                         const std::string& file, kube::Errors& errors) {
   const std::vector<cluster::Slot> found = resolveSome(model, reference, file, errors);
   if (found.empty()) return std::nullopt;

@@ -10,13 +10,13 @@
 namespace lastout::replay {
 
 // Every slot that the reference means, in ascending order; none is no error here.
-std::vector<cluster::Slot> matches(const cluster::Model& model, const Reference& reference);
+std::vector<cluster::Slot> matches(const cluster::Model& model, const ScenarioReference& reference);
 
 // The same, where nothing is an error that names the nearest object of that type.
-std::vector<cluster::Slot> resolveSome(const cluster::Model& model, const Reference& reference,
+std::vector<cluster::Slot> resolveSome(const cluster::Model& model, const ScenarioReference& reference,
                                        const std::string& file, kube::Errors& errors);
 // Exactly one; several are an error that lists them.
-std::optional<cluster::Slot> resolveOne(const cluster::Model& model, const Reference& reference,
+std::optional<cluster::Slot> resolveOne(const cluster::Model& model, const ScenarioReference& reference,
                                         const std::string& file, kube::Errors& errors);
 
 }  // namespace lastout::replay

@@ -19,7 +19,7 @@
 namespace lastout::replay {
 
 // One or, with globs, several objects, as written.
-struct Reference {
+struct ScenarioReference {
   kube::ObjectPattern pattern;
   std::string text;
   kube::Position where;  // in Scenario::file
@@ -27,7 +27,7 @@ struct Reference {
 
 // "<reference> requested|denied|accepted|gone|created|changed".
 struct EventReference {
-  Reference object;
+  ScenarioReference object;
   cluster::EventKind kind = cluster::EventKind::Gone;
   std::string text;  // the whole of it
 };
@@ -35,7 +35,7 @@ struct EventReference {
 // Somebody's finalizer controller.
 struct Controller {
   std::string name;
-  std::optional<Reference> runsIn;  // a workload; absent: it always works
+  std::optional<ScenarioReference> runsIn;  // a workload; absent: it always works
   std::string finalizer;
   kube::GroupResource from;
   std::chrono::milliseconds takes{1000};
@@ -43,11 +43,11 @@ struct Controller {
 };
 
 // What clients ask for; the objects of one delete are asked for at once, in no particular order.
-struct Step {
+struct ScenarioStep {
   enum class Kind : uint8_t { Delete, Apply, Patch, Scale };
   Kind kind = Kind::Delete;
   // Delete: any number, globs too. Patch, Scale: one. Apply: those to put back.
-  std::vector<Reference> objects;
+  std::vector<ScenarioReference> objects;
   std::vector<kube::Object> manifests;                               // Apply: those written in the step
   cluster::Precondition precondition = cluster::Precondition::None;  // Delete
   std::optional<cluster::PropagationPolicy> policy;  // Delete; absent: not written, the type's default counts
@@ -69,10 +69,10 @@ enum class Ending : uint8_t { Empty, Stuck };
 
 struct Expectations {
   std::optional<Ending> ends;
-  std::vector<Reference> stuck;  // of each, something is still there at the end
+  std::vector<ScenarioReference> stuck;  // of each, something is still there at the end
   // Each a chain: none happens unless the one before it has happened.
   std::vector<std::vector<EventReference>> before;
-  std::vector<Reference> denied;  // of each, something was denied at least once
+  std::vector<ScenarioReference> denied;  // of each, something was denied at least once
   std::vector<EventReference> never;
   std::optional<std::chrono::milliseconds> within;  // the goal is reached by then, in written order
 };
@@ -88,16 +88,16 @@ struct Scenario {
   std::vector<std::string> moreFiles;  // that spec.files names, as they were read
   std::string name;                    // metadata.name, or the file's name without its ending
   std::string description;
-  bool guard = true;             // lastout is there
-  bool carryOut = true;          // and deletes later what it denied to controllers
-  std::string lastoutNamespace;  // empty: not in the cluster
+  bool guard = true;                  // lastout is there
+  bool runsDeferredDeletions = true;  // and deletes later what it denied to controllers
+  std::string lastoutNamespace;       // empty: not in the cluster
   protection::SimulatedDatabase::Mode externalStep = protection::SimulatedDatabase::Mode::Succeeds;
   std::vector<kube::Object> objects;           // present at start; those that works apply are among them
   std::vector<cluster::WorkSpec> works;        // present at start, and applied
   std::vector<kube::Object> later;             // what steps may create
   std::vector<cluster::GivenPolicy> policies;  // of the objects, of those to come, and of profiles
   std::vector<Controller> controllers;
-  std::vector<Step> steps;
+  std::vector<ScenarioStep> steps;
   std::vector<Milestone> story;
   Expectations expect;
   kube::ResourceMap types;

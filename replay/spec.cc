@@ -14,20 +14,20 @@ struct SpecReader {
   Scenario& scenario;
   kube::Errors& errors;
 
-  std::optional<Reference> reference(kube::Fields& fields, std::string_view key) const {
+  std::optional<ScenarioReference> reference(kube::Fields& fields, std::string_view key) const {
     const kube::Value* value = fields.any(key);
     if (value == nullptr) return std::nullopt;
     return readReference(*value, fields.pathOf(key), scenario, errors);
   }
 
-  std::optional<Reference> requiredReference(kube::Fields& fields, std::string_view key) const {
+  std::optional<ScenarioReference> requiredReference(kube::Fields& fields, std::string_view key) const {
     if (!fields.has(key)) fields.fail(key, fields.pathOf(key) + " is missing: it names the object");
     return reference(fields, key);
   }
 
   // One reference or a list of them.
-  std::vector<Reference> references(kube::Fields& fields, std::string_view key) const {
-    std::vector<Reference> result;
+  std::vector<ScenarioReference> references(kube::Fields& fields, std::string_view key) const {
+    std::vector<ScenarioReference> result;
     const kube::Value* value = fields.any(key);
     if (value == nullptr) return result;
     if (const kube::Value::List* list = value->asList()) {
@@ -97,8 +97,8 @@ cluster::Precondition readPrecondition(kube::Fields& fields) {
   return *word == "uid" ? cluster::Precondition::Uid : cluster::Precondition::ResourceVersion;
 }
 
-void readDelete(const SpecReader& reader, kube::Fields& fields, Step& step) {
-  step.kind = Step::Kind::Delete;
+void readDelete(const SpecReader& reader, kube::Fields& fields, ScenarioStep& step) {
+  step.kind = ScenarioStep::Kind::Delete;
   step.objects = reader.references(fields, "delete");
   step.policy = readPolicy(fields);
   step.precondition = readPrecondition(fields);
@@ -107,8 +107,8 @@ void readDelete(const SpecReader& reader, kube::Fields& fields, Step& step) {
 }
 
 // References to manifests of the file, manifests themselves, or a list of both.
-void readApply(const SpecReader& reader, kube::Fields& fields, Step& step) {
-  step.kind = Step::Kind::Apply;
+void readApply(const SpecReader& reader, kube::Fields& fields, ScenarioStep& step) {
+  step.kind = ScenarioStep::Kind::Apply;
   step.serverSide = fields.boolean("serverSide").value_or(false);
   const auto readOne = [&](const kube::Value& value, const std::string& path) {
     if (value.asMap() == nullptr) {
@@ -140,7 +140,7 @@ std::optional<criticalservice::DeletionIntent> readIntent(kube::Fields& fields) 
                                     : criticalservice::DeletionIntent::BestEffortDeletion;
 }
 
-void readMerge(const SpecReader& reader, kube::Fields& patch, Step& step) {
+void readMerge(const SpecReader& reader, kube::Fields& patch, ScenarioStep& step) {
   const kube::Value* merge = patch.any("merge");
   if (merge == nullptr) return;
   if (auto wrong = wrongMerge(*merge, patch.pathOf("merge")))
@@ -149,8 +149,8 @@ void readMerge(const SpecReader& reader, kube::Fields& patch, Step& step) {
     step.merge = *merge;
 }
 
-void readPatch(const SpecReader& reader, kube::Fields& fields, Step& step) {
-  step.kind = Step::Kind::Patch;
+void readPatch(const SpecReader& reader, kube::Fields& fields, ScenarioStep& step) {
+  step.kind = ScenarioStep::Kind::Patch;
   auto patch = fields.requiredFields("patch");
   if (!patch) return;
   if (auto object = reader.requiredReference(*patch, "object")) step.objects.push_back(std::move(*object));
@@ -172,8 +172,8 @@ void readPatch(const SpecReader& reader, kube::Fields& fields, Step& step) {
          reader.scenario.file, patch->value().position});
 }
 
-void readScale(const SpecReader& reader, kube::Fields& fields, Step& step) {
-  step.kind = Step::Kind::Scale;
+void readScale(const SpecReader& reader, kube::Fields& fields, ScenarioStep& step) {
+  step.kind = ScenarioStep::Kind::Scale;
   auto scale = fields.requiredFields("scale");
   if (!scale) return;
   if (auto object = reader.requiredReference(*scale, "object")) step.objects.push_back(std::move(*object));
@@ -184,8 +184,8 @@ void readScale(const SpecReader& reader, kube::Fields& fields, Step& step) {
   scale->finish();
 }
 
-Step readStep(const SpecReader& reader, kube::Fields& fields, std::chrono::milliseconds previous) {
-  Step step;
+ScenarioStep readStep(const SpecReader& reader, kube::Fields& fields, std::chrono::milliseconds previous) {
+  ScenarioStep step;
   step.where = fields.value().position;
   step.at = previous;
   if (fields.value().asMap() == nullptr) return step;
@@ -310,7 +310,7 @@ void readSpec(const SpecReader& reader, kube::Fields& spec) {
   Scenario& scenario = reader.scenario;
   scenario.description = spec.string("description").value_or("");
   scenario.guard = spec.boolean("guard").value_or(true);
-  scenario.carryOut = spec.boolean("carryOut").value_or(true);
+  scenario.runsDeferredDeletions = spec.boolean("carryOut").value_or(true);
   readProfiles(reader, spec);
   if (const auto word = spec.oneOf("externalStep", {"Succeed", "Fail", "Unreachable"}))
     scenario.externalStep = protection::parseMode(*word).value();

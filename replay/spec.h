@@ -26,8 +26,8 @@ std::vector<kube::Value> manifestsInSteps(const kube::Value& document);
 void readScenario(const kube::Value& document, Scenario& scenario, kube::Errors& errors);
 
 // One reference or pattern; reports where it stands when it is none.
-std::optional<Reference> readReference(const kube::Value& value, const std::string& path,
-                                       const Scenario& scenario, kube::Errors& errors);
+std::optional<ScenarioReference> readReference(const kube::Value& value, const std::string& path,
+                                               const Scenario& scenario, kube::Errors& errors);
 // "<reference> <what happened>".
 std::optional<EventReference> readEvent(const kube::Value& value, const std::string& path,
                                         const Scenario& scenario, kube::Errors& errors);

@@ -14,7 +14,7 @@ namespace {
 
 using cluster::Action;
 using cluster::kNone;
-using cluster::Role;
+using cluster::ModelRole;
 using cluster::Slot;
 
 class Explainer {
@@ -88,19 +88,19 @@ class Explainer {
   void explainCleanup(Slot slot, StillThere& result) const {
     const cluster::SlotInfo& info = model_.slots[slot];
     switch (info.role) {
-      case Role::Namespace:
+      case ModelRole::Namespace:
         wait(result, "it waits for its content: ", presentOf(info.content));
         break;
-      case Role::Crd:
+      case ModelRole::Crd:
         wait(result, "it waits for its instances: ", presentOf(info.content));
         break;
-      case Role::PersistentVolumeClaim:
+      case ModelRole::PersistentVolumeClaim:
         wait(result, "it waits until it is mounted no more by ", presentOf(info.children));
         break;
-      case Role::ManifestWork:
+      case ModelRole::ManifestWork:
         wait(result, "its agent waits for ", presentOf({model_.works[info.work].applied}));
         break;
-      case Role::AppliedManifestWork:
+      case ModelRole::AppliedManifestWork:
         wait(result, "its agent waits for what it applied: ", presentOf(recorded(info.work)));
         break;
       default:
@@ -110,7 +110,7 @@ class Explainer {
 
   // lastout's finalizer on a provider.
   void explainHolding(Slot slot, StillThere& result) const {
-    const Blockers blockers = unmetCriteria(machine_, state_, slot);
+    const VerdictBlockers blockers = unmetCriteria(machine_, state_, slot);
     if (!blockers.none()) {
       result.reasons.push_back("lastout holds it: " + blockers.sentence());
       add(result, blockers.objects);
@@ -178,7 +178,7 @@ class Explainer {
     const Happening* denial = lastDenial(slot);
     const std::string denied =
         asked || denial != nullptr ? "its deletion is denied: " : "its deletion would be denied: ";
-    const Blockers blockers = blockersOf(
+    const VerdictBlockers blockers = blockersOf(
         machine_, state_, slot, denial == nullptr ? Asker{} : askerOf(model_, denial->action, denial->event));
     if (!blockers.none()) {
       result.reasons.push_back(denied + blockers.sentence());
@@ -230,7 +230,7 @@ class Explainer {
     return std::any_of(enabled_.begin(), enabled_.end(), [&](const Action& action) {
       if (action.kind == Action::Kind::Send)
         return model_.steps[action.a].object == slot &&
-               model_.steps[action.a].verb == cluster::Step::Verb::Delete;
+               model_.steps[action.a].verb == cluster::ClientStep::Verb::Delete;
       return (action.kind == Action::Kind::CollectorDelete || action.kind == Action::Kind::NamespaceDelete ||
               action.kind == Action::Kind::DeleteHeld) &&
              action.a == slot;
@@ -239,7 +239,7 @@ class Explainer {
 
   const Happening* lastDenial(Slot slot) const {
     const auto found = std::find_if(log_.rbegin(), log_.rend(), [&](const Happening& happening) {
-      const cluster::Event& event = happening.event;
+      const cluster::ClusterEvent& event = happening.event;
       // "NotFound" is an answer to somebody who came too late, or too early: nobody denied anything.
       const bool notFound = event.refused != nullptr && std::string_view(event.refused) == "NotFound";
       const bool isLabels = happening.action.kind == Action::Kind::WriteLabels;
@@ -304,8 +304,8 @@ class Explainer {
       });
     };
     const auto follows = [&](const StillThere& each) {
-      const Role role = model_.slots[each.object].role;
-      return (role == Role::Pod || role == Role::ReplicaSet) && cluster_.isLive(each.object) &&
+      const ModelRole role = model_.slots[each.object].role;
+      return (role == ModelRole::Pod || role == ModelRole::ReplicaSet) && cluster_.isLive(each.object) &&
              !isWaitedFor(each.object) && !ownersOf(each.object, true).empty();
     };
     while (true) {

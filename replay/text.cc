@@ -8,9 +8,9 @@ namespace lastout::replay {
 
 namespace {
 
-size_t countHeld(const std::vector<Outcome>& outcomes) {
-  return static_cast<size_t>(
-      std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome& outcome) { return outcome.held; }));
+size_t countHeld(const std::vector<ExpectationResult>& outcomes) {
+  return static_cast<size_t>(std::count_if(outcomes.begin(), outcomes.end(),
+                                           [](const ExpectationResult& outcome) { return outcome.held; }));
 }
 
 std::string ending(const ScenarioReport& report) {
@@ -80,7 +80,7 @@ void writeLeftovers(Writer& writer, const ScenarioReport& report) {
 
 void writeOutcomes(Writer& writer, const ScenarioReport& report, bool all) {
   writer.heading("Expected");
-  for (const Outcome& outcome : report.outcomes) {
+  for (const ExpectationResult& outcome : report.outcomes) {
     if (outcome.held && all) writer.line("    " + writer.green("held  ") + "  " + outcome.text);
     if (!outcome.held)
       writer.line("    " + writer.red("FAILED") + "  " + outcome.text + ": " + outcome.whyNot);

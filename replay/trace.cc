@@ -26,8 +26,8 @@ namespace {
 
 using cluster::Actor;
 using cluster::EventKind;
+using cluster::ModelRole;
 using cluster::PropagationPolicy;
-using cluster::Role;
 using cluster::Slot;
 using Json = nlohmann::ordered_json;
 
@@ -99,7 +99,7 @@ class Tracer {
     switch (happening.event.kind) {
       case EventKind::Requested:
         // Of a Namespace that already terminates nothing else is told: it is answered without a review.
-        if (model_.slots[slot].role == Role::Namespace && known_[slot].terminating() &&
+        if (model_.slots[slot].role == ModelRole::Namespace && known_[slot].terminating() &&
             happening.event.actor == Actor::Client)
           client(happening, 200);
         break;
@@ -193,11 +193,11 @@ class Tracer {
   }
 
   void client(const Happening& happening, int status) {
-    const cluster::Step& step = model_.steps[happening.event.by];
+    const cluster::ClientStep& step = model_.steps[happening.event.by];
     const kube::ResourceType* type = ready_.scenario.types.find(model_.slots[happening.event.slot].key.type);
-    const std::string verb = step.verb == cluster::Step::Verb::Delete   ? "DELETE "
-                             : step.verb == cluster::Step::Verb::Create ? "CREATE "
-                                                                        : "PATCH ";
+    const std::string verb = step.verb == cluster::ClientStep::Verb::Delete   ? "DELETE "
+                             : step.verb == cluster::ClientStep::Verb::Create ? "CREATE "
+                                                                              : "PATCH ";
     line(happening.at, {{"kind", "client"},
                         {"action", verb + (type == nullptr ? std::string("object") : type->singular)},
                         {"name", model_.slots[happening.event.slot].key.name},
@@ -206,12 +206,12 @@ class Tracer {
 
   Json policy(const Happening& happening) const {
     if (happening.event.actor == Actor::Agent &&
-        model_.slots[happening.event.slot].role == Role::AppliedManifestWork)
+        model_.slots[happening.event.slot].role == ModelRole::AppliedManifestWork)
       return nullptr;
     if (happening.event.actor == Actor::Workloads) return nullptr;
     if (happening.event.actor == Actor::Collector) return word(collectorPolicy(happening));
     if (happening.event.actor != Actor::Client) return "Background";
-    const cluster::Step& step = model_.steps[happening.event.by];
+    const cluster::ClientStep& step = model_.steps[happening.event.by];
     return step.hasPolicy ? Json(word(step.policy)) : Json();
   }
 
@@ -234,7 +234,7 @@ class Tracer {
                                                    : PropagationPolicy::Background;
   }
 
-  static std::string user(const cluster::Model& model, const cluster::Event& event) {
+  static std::string user(const cluster::Model& model, const cluster::ClusterEvent& event) {
     return event.actor == Actor::Agent ? "agent" : cluster::userOf(model, event.actor, event.by, event.slot);
   }
 
@@ -250,7 +250,7 @@ class Tracer {
     Json result = Json::array();
     for (size_t i = 0; i < info.finalizers.size(); ++i) {
       const unsigned bit = 1u << i;
-      const bool inSpec = info.role == Role::Namespace && (info.cleanupBit & bit) != 0;
+      const bool inSpec = info.role == ModelRole::Namespace && (info.cleanupBit & bit) != 0;
       if ((known_[slot].finalizers & bit) != 0 && !inSpec) result.push_back(info.finalizers[i]);
     }
     if ((known_[slot].finalizers & cluster::kForegroundBit) != 0)
@@ -299,8 +299,8 @@ class Tracer {
     Json object = typeOf(info.key.type);
     object["metadata"] = std::move(metadata);
 
-    if (info.role == Role::CriticalService) addService(slot, object);
-    if (info.role == Role::Crd) addDefinition(info.key.name, object);
+    if (info.role == ModelRole::CriticalService) addService(slot, object);
+    if (info.role == ModelRole::Crd) addDefinition(info.key.name, object);
     addReferences(info.key, object);
 
     Json json = {{"kind", "watch"}, {"resource", info.key.type.resource}, {"type", type}};

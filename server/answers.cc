@@ -101,7 +101,7 @@ std::string standingText(const TypeStanding& standing) {
 }
 
 // All that /readyz does not tell strangers.
-std::string standingText(const Standing& now) {
+std::string standingText(const GaugeValues& now) {
   std::string text = now.health.isReady() ? "ready\n" : "not ready\n";
   if (!now.health.knowsCluster) text += "too little of the cluster is known yet\n";
   if (!now.health.hasCertificate) text += "the certificate in the Secret is missing, or cannot be used\n";
@@ -117,7 +117,7 @@ void addProtections(admission::KnownCluster& cluster, const std::string& referen
   const auto key = admission::keyOf(cluster, reference);
   const kube::ResourceType* type = key ? cluster.types.find(key->type) : nullptr;
   if (type == nullptr) return;
-  ProtectionsNow now = protections(*type, *key);
+  CurrentProtections now = protections(*type, *key);
   cluster.protections.emplace(*key, std::move(now.denials));
   const auto known = cluster.graph.findNamed(*key);
   const bool isFollowed = known && cluster.graph.isPresent(*known);
@@ -219,7 +219,7 @@ kube::Result<std::unique_ptr<Answers>> Answers::open(const std::shared_ptr<clien
 std::vector<net::HttpRoute> Answers::routes() {
   std::vector<net::HttpRoute> routes = healthRoutes(sources_.health);
   routes.push_back(route("/readyz/verbose", [this](const HttpRequest&) {
-    const Standing now = sources_.standing();
+    const GaugeValues now = sources_.standing();
     return HttpResponse{now.health.isReady() ? 200 : 503, kPlainText, standingText(now), {}};
   }));
   routes.push_back(route("/metrics", [this](const HttpRequest&) {

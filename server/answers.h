@@ -15,7 +15,7 @@
 #include "net/http_server.h"
 #include "server/controllers/lease.h"
 #include "server/metrics.h"
-#include "server/protections_once.h"
+#include "server/protection_snapshot.h"
 #include "server/review/authorization.h"
 #include "server/runtime/log.h"
 #include "server/watch/live_view.h"
@@ -30,15 +30,15 @@ struct AnswersOptions {
 };
 
 using ProtectionsOf =
-    std::function<ProtectionsNow(const kube::ResourceType& type, const kube::ObjectKey& object)>;
+    std::function<CurrentProtections(const kube::ResourceType& type, const kube::ObjectKey& object)>;
 
 // What it answers from; all of it outlives the Answers.
 struct AnswersSources {
   const LiveView& view;
   const Metrics& metrics;
-  std::function<Health()> health;      // called by any thread; must not wait for anything
-  std::function<Standing()> standing;  // called by any thread
-  std::function<WallTime()> clock;     // called by any thread
+  std::function<Health()> health;         // called by any thread; must not wait for anything
+  std::function<GaugeValues()> standing;  // called by any thread
+  std::function<WallTime()> clock;        // called by any thread
   Log log;
   // What DeletionPolicies say to a DELETE of the object, of that type. Called by any thread; may read it in
   // the API server. May be empty: there are none.
@@ -78,7 +78,7 @@ class Answers {
           AnswersSources sources);
   std::vector<net::HttpRoute> routes();
   net::HttpRoute route(const std::string& path, net::HttpHandler handler);
-  // What keeps the request from being answered; nothing: it may be.
+  // Returns the refusal of the request; nullopt: it may be answered.
   std::optional<net::HttpResponse> refusal(const net::HttpRequest& request);
 
   const AnswersSources sources_;

@@ -213,8 +213,8 @@ DeferredDeletionRunnerOptions ControllerRole::carrierOptions() {
 
 bool ControllerRole::isAskedAboutAll() const { return !keeper_ || keeper_->asksAboutAll().value_or(false); }
 
-WorkKeeperOptions ControllerRole::worksOptions() {
-  WorkKeeperOptions works;
+WorkFinalizerControllerOptions ControllerRole::worksOptions() {
+  WorkFinalizerControllerOptions works;
   works.mayKeep = [this] { return mayHoldAnything(); };
   works.refused = [this] { return carrier_.refused(); };
   works.persons = [this, clock = options_.clock] {
@@ -230,8 +230,8 @@ WorkKeeperOptions ControllerRole::worksOptions() {
   return works;
 }
 
-ProviderHolderOptions ControllerRole::holderOptions() {
-  ProviderHolderOptions holder;
+HoldFinalizerControllerOptions ControllerRole::holderOptions() {
+  HoldFinalizerControllerOptions holder;
   holder.mayHold = [this] { return mayHoldAnything(); };
   holder.mayAct = [this] { return lease_.holds(); };
   holder.random = options_.random;
@@ -410,8 +410,8 @@ void ControllerRole::renewPath() {
 }
 
 // By whoever holds the view's lock.
-Enforcement ControllerRole::enforcement(const criticalservice::CriticalService& service,
-                                        const admission::ClusterView& view) const {
+WebhookEnforcement ControllerRole::enforcement(const criticalservice::CriticalService& service,
+                                               const admission::ClusterView& view) const {
   EnforcementFacts facts;
   facts.auditOnly = options_.reviews.auditOnly;
   facts.keepsWebhook = keeper_ != nullptr;
@@ -426,7 +426,7 @@ Enforcement ControllerRole::enforcement(const criticalservice::CriticalService& 
   return enforcementOf(facts, service);
 }
 
-void ControllerRole::addTo(Standing& now) const {
+void ControllerRole::addTo(GaugeValues& now) const {
   if (keeper_) now.webhookInForce = keeper_->isInForce().value_or(false);
   if (probe_) now.probes = probe_->standings();
   now.leads = lease_.holds();

@@ -14,14 +14,14 @@
 #include "server/controllers/deferred_deletion_runner.h"
 #include "server/controllers/enforcement.h"
 #include "server/controllers/held_policy_role.h"
+#include "server/controllers/hold_finalizer_controller.h"
 #include "server/controllers/labelled_policy_role.h"
 #include "server/controllers/lease_holder.h"
 #include "server/controllers/policy_keeper.h"
 #include "server/controllers/profile_keeper.h"
-#include "server/controllers/provider_holder.h"
 #include "server/controllers/replayed_deletion_role.h"
 #include "server/controllers/status_writer.h"
-#include "server/controllers/work_keeper.h"
+#include "server/controllers/work_finalizer_controller.h"
 #include "server/shared_parts.h"
 #include "server/watch/policy_types.h"
 #include "server/webhook/review_paths.h"
@@ -62,14 +62,14 @@ class ControllerRole {
   // are told to ask at that one after a moment. The former one is left when all of them do.
   void usePaths(const std::vector<std::string>& paths);
   bool leads() const { return lease_.holds(); }
-  void addTo(Standing& now) const;  // never waits for an API server
+  void addTo(GaugeValues& now) const;  // never waits for an API server
 
  private:
   LeaseHolderOptions leaseOptions();
   StatusWriterOptions statusOptions();
   DeferredDeletionRunnerOptions carrierOptions();
-  WorkKeeperOptions worksOptions();
-  ProviderHolderOptions holderOptions();
+  WorkFinalizerControllerOptions worksOptions();
+  HoldFinalizerControllerOptions holderOptions();
   std::unique_ptr<WebhookKeeper> makeKeeper();
   std::unique_ptr<WebhookProbe> makeProbe();
   std::unique_ptr<HeldPolicyRole> makeHeldPolicies();
@@ -86,8 +86,8 @@ class ControllerRole {
   void renewPath();
   bool mayHoldAnything() const;
   bool isAskedAboutAll() const;
-  Enforcement enforcement(const criticalservice::CriticalService& service,
-                          const admission::ClusterView& view) const;
+  WebhookEnforcement enforcement(const criticalservice::CriticalService& service,
+                                 const admission::ClusterView& view) const;
   void tellOf(const ProbeStanding& probe) const;
   void tellOfWebhook(const char* reason, const std::string& message) const;
 
@@ -98,8 +98,8 @@ class ControllerRole {
   const std::unique_ptr<WebhookProbe> probe_;    // null: it is not tried whether API servers ask
   StatusWriter status_;
   DeferredDeletionRunner carrier_;
-  WorkKeeper works_;
-  ProviderHolder holder_;
+  WorkFinalizerController works_;
+  HoldFinalizerController holder_;
   PolicyTypes policyTypes_;
   const std::unique_ptr<PolicyKeeper> policyKeeper_;               // null: it only watches
   const std::unique_ptr<ProfileKeeper> profileKeeper_;             // null: there are no keptPolicies

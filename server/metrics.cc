@@ -36,7 +36,7 @@ prometheus::Family<prometheus::Histogram>& histograms(prometheus::Registry& regi
   return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
 }
 
-std::string_view outcomeOf(const Verdict& verdict) {
+std::string_view outcomeOf(const ReviewResult& verdict) {
   if (verdict.allowed) return "allowed";
   return verdict.enforced ? "denied" : "would_be_denied";
 }
@@ -168,13 +168,13 @@ Metrics::Metrics(const std::string& version)
       .Set(1);
 }
 
-void Metrics::count(const Verdict& verdict) {
+void Metrics::count(const ReviewResult& verdict) {
   counterOf(verdict).Increment();
   (verdict.confirmed ? confirmedTime_ : verdictTime_).Observe(Seconds(verdict.took).count());
 }
 
 // Looked up by its labels once: a family makes and compares texts each time.
-prometheus::Counter& Metrics::counterOf(const Verdict& verdict) {
+prometheus::Counter& Metrics::counterOf(const ReviewResult& verdict) {
   const std::string_view outcome = outcomeOf(verdict);
   const kube::MutexLock lock(mutex_);
   prometheus::Counter*& counter = verdictCounters_[{verdict.operation, outcome, verdict.reason}];
@@ -186,7 +186,7 @@ prometheus::Counter& Metrics::counterOf(const Verdict& verdict) {
 }
 
 void Metrics::count(const ConfirmingReads::Done& read) {
-  using Outcome = ConfirmingReads::Outcome;
+  using Outcome = ConfirmingReads::ReadOutcome;
   (read.outcome == Outcome::Free   ? readsFree_
    : read.outcome == Outcome::Held ? readsHeld_
                                    : readsFailed_)
@@ -229,7 +229,7 @@ void Metrics::count(LabelOutcome outcome) {
   labelChanges_.Add({{"outcome", std::string(toString(outcome))}}).Increment();
 }
 
-std::string Metrics::text(const Standing& standing) const {
+std::string Metrics::text(const GaugeValues& standing) const {
   std::vector<MetricFamily> families = registry_.Collect();
   families.push_back(oneGauge("lastout_ready",
                               "1: it knows the cluster well enough to decide, and has its certificate.",

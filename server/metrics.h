@@ -37,13 +37,13 @@ struct Health {
 };
 
 // Values that are read when somebody asks for the metrics, rather than counted.
-struct Standing {
+struct GaugeValues {
   Health health;
-  std::optional<bool> webhookInForce;  // nothing: others keep the webhook configuration
-  std::optional<bool> leads;           // holds the Lease; nothing: it writes no status
-  std::optional<size_t> keptWorks;     // nothing: it keeps none, ever
+  std::optional<bool> webhookInForce;  // nullopt: others keep the webhook configuration
+  std::optional<bool> leads;           // holds the Lease; nullopt: it writes no status
+  std::optional<size_t> keptWorks;     // nullopt: it keeps none, ever
   std::optional<int64_t>
-      certificateUntil;  // of the listener, seconds since the epoch; nothing: it cannot be told
+      certificateUntil;  // of the listener, seconds since the epoch; nullopt: it cannot be told
   std::vector<TypeStanding> types;
   std::vector<ProbeStanding> probes;  // by address; none: nobody probes
   size_t leftOutDependencies = 0;     // not guarded, since there are too many of their kind
@@ -56,7 +56,7 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  void count(const Verdict& verdict);
+  void count(const ReviewResult& verdict);
   void count(const ConfirmingReads::Done& read);
   // The watch of a type has failed; it is begun again.
   void countInterruption(const kube::GroupResource& type);
@@ -70,14 +70,14 @@ class Metrics {
   void count(HeldOutcome outcome);
   void count(LabelOutcome outcome);
 
-  std::string text(const Standing& standing) const;
+  std::string text(const GaugeValues& standing) const;
   static constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";
 
   // Types that are told one by one; what goes beyond is told together, as the type "others".
   static constexpr size_t kMostTypes = 100;
 
  private:
-  prometheus::Counter& counterOf(const Verdict& verdict);
+  prometheus::Counter& counterOf(const ReviewResult& verdict);
 
   prometheus::Registry registry_;  // owns all below
   prometheus::Family<prometheus::Counter>& verdicts_;

@@ -7,7 +7,7 @@
 #include "kube/quoting.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
-#include "server/protections_once.h"
+#include "server/protection_snapshot.h"
 #include "server/webhook/webhook_entries.h"
 #include "tls/certificates.h"
 
@@ -208,9 +208,9 @@ kube::Result<void> Server::answerQuestions() {
   return {};
 }
 
-ProtectionsNow Server::protectionsOf(const kube::ResourceType& type, const kube::ObjectKey& object) {
+CurrentProtections Server::protectionsOf(const kube::ResourceType& type, const kube::ObjectKey& object) {
   const TimePoint deadline = std::chrono::steady_clock::now() + kPatienceOfAnswers;
-  auto told = protectionsNow(access_, view_, policies_, type, object, deadline);
+  auto told = currentProtections(access_, view_, policies_, type, object, deadline);
   if (told) return std::move(*told);
   return {{protectionUnknown(object, "the object cannot be read: " + kube::printable(told.error().message))},
           std::nullopt};
@@ -245,8 +245,8 @@ Health Server::health() const {
   return {view_.isReady() && knowsPolicies, knowsCertificate(), isEnding_};
 }
 
-Standing Server::standing() const {
-  Standing now;
+GaugeValues Server::standing() const {
+  GaugeValues now;
   now.types = view_.standings();
   now.health = health();
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& /*types*/) {

@@ -47,11 +47,11 @@ class Server {
   const LiveView& view() const { return view_; }
   const PolicyView& policies() const { return policies_; }
   Health health() const;  // never waits for anything
-  Standing standing() const;
+  GaugeValues standing() const;
 
   // As HttpServer::use(), for the answers, too.
   kube::Result<void> use(const net::TlsIdentity& identity);
-  // Likewise; its certificate stays as it is.
+  // The same; its certificate stays as it is.
   kube::Result<void> useClientAuthority(const std::string& authorities);
   // Who vouches for its certificate from now on, in PEM, for the webhook configuration. API servers learn of
   // it a moment later.
@@ -74,7 +74,7 @@ class Server {
   std::unique_ptr<CertificateSecret> makeCertificates();
   kube::Result<void> answerReviews();
   kube::Result<void> answerQuestions();
-  ProtectionsNow protectionsOf(const kube::ResourceType& type, const kube::ObjectKey& object);
+  CurrentProtections protectionsOf(const kube::ResourceType& type, const kube::ObjectKey& object);
   kube::Result<void> replaceIdentity(const net::TlsIdentity& identity, std::vector<std::string> paths)
       LASTOUT_REQUIRES(identityMutex_);
   bool knowsCertificate() const { return !certificates_ || certificates_->isKnown(); }

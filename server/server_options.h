@@ -79,7 +79,7 @@ struct ServerOptions {
 
   // All of these are called by any thread, and must not wait for long.
   Log log;
-  std::function<void(const Verdict& verdict)> verdict;
+  std::function<void(const ReviewResult& verdict)> verdict;
   std::function<void(std::chrono::milliseconds unguarded)> restored;  // as of WebhookKeeperOptions
 };
 

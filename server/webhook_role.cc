@@ -35,7 +35,7 @@ WebhookRole::WebhookRole(const SharedParts& parts, AsksAt asksAt)
       isPathSecret_(parts.options.webhook.has_value()),
       name_(nameOfProcess(parts.options.random())),
       reviews_(parts.view, parts.reads, parts.services, parts.rights, reviewsOptions(parts),
-               [&metrics = parts.metrics, verdict = parts.options.verdict](const Verdict& given) {
+               [&metrics = parts.metrics, verdict = parts.options.verdict](const ReviewResult& given) {
                  metrics.count(given);
                  verdict(given);
                }) {}

@@ -54,7 +54,7 @@ struct WebhookResponse {
 };
 
 struct WebhookAnswer {
-  std::optional<ApiError> denial;     // nothing: allowed
+  std::optional<ApiError> denial;     // nullopt: allowed
   std::vector<std::string> warnings;  // printable; 16 at most, 300 bytes each
   Json patch;                         // a JSON Patch; null: none
 };

@@ -36,7 +36,7 @@ ReviewRequest reviewOf(const Mutation& mutation) {
 
 }  // namespace
 
-ApiResult<void> Admitter::tell(const Mutation& mutation, Verdict verdict) const {
+ApiResult<void> Admitter::tell(const Mutation& mutation, Result verdict) const {
   if (observer_ && !verdict.webhooks.empty()) observer_(mutation, verdict);
   if (verdict.denial) return tl::unexpected(std::move(*verdict.denial));
   return {};

@@ -20,16 +20,16 @@ class Admitter {
  public:
   // Keeps references. `guard`: nullptr where no guard runs in this process. `users` answers the policies'
   // questions about rights.
-  Admitter(ControlPlane& plane, Reviewer& reviewer, Guard* guard, const Users& users)
+  Admitter(ControlPlane& plane, Reviewer& reviewer, EmbeddedGuard* guard, const Users& users)
       : plane_(plane), reviewer_(reviewer), guard_(guard), users_(users) {}
 
-  struct Verdict {
+  struct Result {
     std::vector<std::string> webhooks;  // names of those that were asked
     std::optional<ApiError> denial;     // nullopt: allowed
   };
   // Is told each verdict: the guard's under the lock, so that verdicts and writes come in their order; the
   // webhooks' when all have answered. To be set before anything is reviewed.
-  using Observer = std::function<void(const Mutation&, const Verdict&)>;
+  using Observer = std::function<void(const Mutation&, const Result&)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
 
   // True if a guard, a webhook or a policy could refuse something.
@@ -43,11 +43,11 @@ class Admitter {
 
  private:
   ApiResult<void> askGuard(const Mutation& mutation) const;
-  ApiResult<void> tell(const Mutation& mutation, Verdict verdict) const;
+  ApiResult<void> tell(const Mutation& mutation, Result verdict) const;
 
   ControlPlane& plane_;
   Reviewer& reviewer_;
-  Guard* guard_;
+  EmbeddedGuard* guard_;
   const Users& users_;
   Observer observer_;
 };

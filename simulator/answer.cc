@@ -33,7 +33,7 @@ std::string line(std::string_view kind, std::string_view object) {
 
 // `head` is a JSON object's text; the items' texts become its last member.
 std::string withItems(std::string head, const std::vector<RecordRef>& records,
-                      const std::string& (Record::*text)() const) {
+                      const std::string& (StoredRecord::*text)() const) {
   size_t bytes = head.size() + 16;
   for (const RecordRef& record : records) bytes += ((*record).*text)().size() + 1;
   head.pop_back();
@@ -133,7 +133,7 @@ HttpResponse answerWithList(const ServedType& type, const std::vector<RecordRef>
       Json list = {{"kind", type.listKind}, {"apiVersion", type.apiVersion()}, {"metadata", metadata}};
       if (!type.builtIn) list["metadata"].emplace("continue", "");  // rest/029
       response.body = type.builtIn ? builtInList(std::move(list), records)
-                                   : withItems(toText(list), records, &Record::text);
+                                   : withItems(toText(list), records, &StoredRecord::text);
       break;
     }
     case Form::Metadata:
@@ -141,7 +141,7 @@ HttpResponse answerWithList(const ServedType& type, const std::vector<RecordRef>
       response.body = withItems(toText({{"kind", "PartialObjectMetadataList"},
                                         {"apiVersion", metaApiVersion(view)},
                                         {"metadata", metadata}}),
-                                records, &Record::metadataText);
+                                records, &StoredRecord::metadataText);
       break;
     case Form::Table:
       response.body = tableList(type, records, metadata, view);
@@ -150,8 +150,8 @@ HttpResponse answerWithList(const ServedType& type, const std::vector<RecordRef>
   return response;
 }
 
-std::string eventLine(std::string_view kind, const ServedType& type, const Record& record, const View& view,
-                      bool first) {
+std::string eventLine(std::string_view kind, const ServedType& type, const StoredRecord& record,
+                      const View& view, bool first) {
   switch (view.representation.form) {
     case Form::Full:
       break;

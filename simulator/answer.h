@@ -31,8 +31,8 @@ HttpResponse answerWithList(const ServedType& type, const std::vector<RecordRef>
                             const Json& metadata, const View& view);
 
 // One event of a watch as a line. `first` is the watch's first (a table names its columns there).
-std::string eventLine(std::string_view kind, const ServedType& type, const Record& record, const View& view,
-                      bool first);
+std::string eventLine(std::string_view kind, const ServedType& type, const StoredRecord& record,
+                      const View& view, bool first);
 std::string bookmarkLine(const ServedType& type, uint64_t version, const View& view);
 std::string errorLine(const ApiError& error);
 

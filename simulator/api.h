@@ -43,7 +43,8 @@ class Api {
   // api_read.cc
   ApiResult<HttpResponse> get(Call& call);
   ApiResult<HttpResponse> list(Call& call, const ListOptions& options);
-  ApiResult<Page> listed(const Call& call, const ListOptions& options, const Part& part, uint64_t& version);
+  ApiResult<StoragePage> listed(const Call& call, const ListOptions& options, const ListRange& part,
+                                uint64_t& version);
   ApiResult<HttpResponse> watch(Call& call, const ListOptions& options);
 
   // api_write.cc

@@ -25,7 +25,7 @@ ApiResult<DeleteOptions> deleteOptionsOf(const HttpRequest& request) {
 }
 
 // Recorded in rest/061.
-ApiResult<void> checkPreconditions(const ServedType& type, const Record& record,
+ApiResult<void> checkPreconditions(const ServedType& type, const StoredRecord& record,
                                    const DeleteOptions& options) {
   const auto failed = [&](const std::string& what, const std::string& wanted, std::string_view actual) {
     return tl::unexpected(conflict({type.type.group, type.kind}, record.key().name,

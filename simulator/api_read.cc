@@ -34,8 +34,8 @@ ApiResult<HttpResponse> Api::get(Call& call) {
 }
 
 // A part of a list: as it is, or as it was at a version. `version` becomes the one that it is of.
-ApiResult<Page> Api::listed(const Call& call, const ListOptions& options, const Part& part,
-                            uint64_t& version) {
+ApiResult<StoragePage> Api::listed(const Call& call, const ListOptions& options, const ListRange& part,
+                                   uint64_t& version) {
   kube::MutexLock lock(plane_.mutex);
   const uint64_t wanted = options.resourceVersion.value_or(0);
   const bool exact = wanted != 0 && isExact(options);
@@ -66,7 +66,7 @@ ApiResult<HttpResponse> Api::list(Call& call, const ListOptions& options) {
     if (!parsed) return tl::unexpected(std::move(parsed.error()));
     token = std::move(*parsed);
   }
-  Part part{selection->namespaceName, token.lastName};
+  ListRange part{selection->namespaceName, token.lastName};
   // Version 0 is answered from the API server's cache, which knows no pages (rest/040).
   const bool paged =
       options.limit != 0 && (options.resourceVersion != uint64_t{0} || !token.lastName.empty());

@@ -23,7 +23,7 @@ FieldValidation validationOf(const WriteOptions& options) {
 
 // A body's resourceVersion and uid must be those of what is stored. `isWhole`: the client sent all of it
 // (PUT), and thereby said which object it means; of a patch the uid is a field like others.
-ApiResult<void> checkIdentity(const ServedType& type, const Record& before, const Json& object,
+ApiResult<void> checkIdentity(const ServedType& type, const StoredRecord& before, const Json& object,
                               bool isWhole) {
   const std::string_view version = givenVersion(object);
   if (version.empty() && !type.builtIn) return tl::unexpected(noVersionGiven(type, before.key().name));

@@ -129,11 +129,11 @@ std::string goSelector(const Json& selector) {
          ", MatchExpressions:" + requirements + "}";
 }
 
-Cause immutableField(std::string_view field, const std::string& value) {
+StatusCause immutableField(std::string_view field, const std::string& value) {
   return {"FieldValueInvalid", "Invalid value: " + value + ": field is immutable", std::string(field)};
 }
 
-void checkIdentity(const Json& old, const Json& object, std::vector<Cause>& causes) {
+void checkIdentity(const Json& old, const Json& object, std::vector<StatusCause>& causes) {
   for (const std::string_view key : {"name", "namespace"}) {
     const std::string_view now = stringAt(object, {"metadata", key});
     if (now != stringAt(old, {"metadata", key}))
@@ -142,7 +142,7 @@ void checkIdentity(const Json& old, const Json& object, std::vector<Cause>& caus
 }
 
 // A terminating object's finalizers only become fewer.
-void checkFinalizers(const Json& old, const Json& object, std::vector<Cause>& causes) {
+void checkFinalizers(const Json& old, const Json& object, std::vector<StatusCause>& causes) {
   if (!isTerminating(old)) return;
   std::set<std::string> added;
   const std::vector<std::string> before = finalizersOf(old);
@@ -157,14 +157,14 @@ void checkFinalizers(const Json& old, const Json& object, std::vector<Cause>& ca
                     "metadata.finalizers"});
 }
 
-void checkSelector(const Json& old, const Json& object, std::vector<Cause>& causes) {
+void checkSelector(const Json& old, const Json& object, std::vector<StatusCause>& causes) {
   const Json* before = at(old, {"spec", "selector"});
   const Json* now = at(object, {"spec", "selector"});
   if (before == nullptr || (now != nullptr && *before == *now)) return;
   causes.push_back(immutableField("spec.selector", now == nullptr ? "null" : goSelector(*now)));
 }
 
-void checkStatefulSet(const Json& old, const Json& object, std::vector<Cause>& causes) {
+void checkStatefulSet(const Json& old, const Json& object, std::vector<StatusCause>& causes) {
   const auto fixed = [](const Json& statefulSet) {
     const Json* spec = at(statefulSet, {"spec"});
     Json rest = spec == nullptr ? Json::object() : *spec;
@@ -183,9 +183,9 @@ void checkStatefulSet(const Json& old, const Json& object, std::vector<Cause>& c
 
 }  // namespace
 
-std::vector<Cause> forbiddenChanges(const TypeRules& rules, const Json& old, const Json& object,
-                                    std::string_view subresource) {
-  std::vector<Cause> causes;
+std::vector<StatusCause> forbiddenChanges(const TypeRules& rules, const Json& old, const Json& object,
+                                          std::string_view subresource) {
+  std::vector<StatusCause> causes;
   for (int check = 0; check < 2; ++check) {
     checkIdentity(old, object, causes);
     checkFinalizers(old, object, causes);

@@ -21,7 +21,7 @@ ApiResult<void> checkBuiltIn(const ServedType& type, std::string_view name, cons
 
 // Why `object`, prepared, may not be written over `old`; none when it may. What the metadata's two checks
 // find is there twice, as recorded in rest/065.
-std::vector<Cause> forbiddenChanges(const TypeRules& rules, const Json& old, const Json& object,
-                                    std::string_view subresource);
+std::vector<StatusCause> forbiddenChanges(const TypeRules& rules, const Json& old, const Json& object,
+                                          std::string_view subresource);
 
 }  // namespace lastout::simulator

@@ -16,7 +16,7 @@
 
 namespace lastout::simulator {
 
-struct StreamLimits {
+struct ClientStreamLimits {
   std::chrono::seconds slowest;  // for a whole request to come, and between two pieces that the client takes
   size_t mostBody = 0;           // bytes
 };
@@ -24,10 +24,10 @@ struct StreamLimits {
 // Gives the library no byte of a request before its head is whole and right, and none beyond its body.
 class ClientStream : public httplib::Stream {
  public:
-  ClientStream(Connection& connection, const StreamLimits& limits)
+  ClientStream(Connection& connection, const ClientStreamLimits& limits)
       : connection_(connection), limits_(limits) {}
 
-  // Waits for the next request. Nothing: the client is gone, idle for a minute, or too slow. Fails as
+  // Waits for the next request. nullopt: the client is gone, idle for a minute, or too slow. Fails as
   // parseHead() does, and with 431 when there is no end to it; nothing can be read after that. What the
   // library then reads is the request line without headers, so that it does nothing that they ask for
   // (ranges, compression) by itself; and the body.
@@ -48,7 +48,7 @@ class ClientStream : public httplib::Stream {
   bool receive();
 
   Connection& connection_;
-  StreamLimits limits_;
+  ClientStreamLimits limits_;
   Deadline deadline_;
   std::string received_;
   size_t taken_ = 0;  // of what was received

@@ -17,7 +17,7 @@
 namespace lastout::simulator {
 namespace {
 
-using cluster::Role;
+using cluster::ModelRole;
 using cluster::Slot;
 
 constexpr const char* kAgent = "agent1";  // as the recorded agent calls itself
@@ -51,10 +51,10 @@ Json podContent(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane.mut
   const kube::ObjectKey& key = plane.live.model().slots[slot].key;
   Json pod;
   switch (plane.live.model().slots[owner].role) {
-    case Role::StatefulSet:
+    case ModelRole::StatefulSet:
       pod = podOfStatefulSet(*workload, ordinalOf(key.name), key.name);
       break;
-    case Role::DaemonSet:
+    case ModelRole::DaemonSet:
       pod = podOfDaemonSet(*workload, kNode, key.name);
       break;
     default:
@@ -82,12 +82,13 @@ Json appliedContent(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane
 
 Json rawContent(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane.mutex) {
   const cluster::SlotInfo& info = plane.live.model().slots[slot];
-  if (info.role == Role::Pod && controllerOf(plane, slot) != cluster::kNone) return podContent(plane, slot);
-  if (info.role == Role::ReplicaSet && controllerOf(plane, slot) != cluster::kNone) {
+  if (info.role == ModelRole::Pod && controllerOf(plane, slot) != cluster::kNone)
+    return podContent(plane, slot);
+  if (info.role == ModelRole::ReplicaSet && controllerOf(plane, slot) != cluster::kNone) {
     const Json* deployment = storedAt(plane, controllerOf(plane, slot));
     return deployment == nullptr ? Json() : replicaSetOf(*deployment, info.key.name, 1);
   }
-  if (info.role == Role::AppliedManifestWork && info.work != cluster::kNone) {
+  if (info.role == ModelRole::AppliedManifestWork && info.work != cluster::kNone) {
     const cluster::Slot work = plane.live.model().works[info.work].manifestWork;
     const Json* manifestWork = storedAt(plane, work);
     if (manifestWork == nullptr) return nullptr;
@@ -170,9 +171,10 @@ Json alignedContent(const ControlPlane& plane, Slot slot, const cluster::ObjectS
   if (state.terminating() && !isTerminating(object) && type != nullptr)
     object = markDeleted(rulesOf(*type), std::move(object), plane.now());
   std::vector<std::string> finalizers = plane.live.finalizers(slot, state);
-  if (info.role == Role::Namespace && std::erase(finalizers, "kubernetes") == 0)  // it stands in its spec
+  if (info.role == ModelRole::Namespace &&
+      std::erase(finalizers, "kubernetes") == 0)  // it stands in its spec
     object = finalizedNamespace(std::move(object));
-  if (info.role == Role::Crd && isTerminating(object) &&
+  if (info.role == ModelRole::Crd && isTerminating(object) &&
       std::ranges::find(finalizers, kube::kCrdCleanupFinalizer) == finalizers.end())
     object = crdAfterCleanup(std::move(object), plane.now());
   object = setFinalizers(std::move(object), finalizers);
@@ -180,21 +182,21 @@ Json alignedContent(const ControlPlane& plane, Slot slot, const cluster::ObjectS
   const std::vector<cluster::LiveOwner> owners = plane.live.owners(slot, state);
   object = withOwnersOf(owners, std::move(object));
   object = withAddedOwners(plane, owners, std::move(object));
-  if (info.role == Role::ReplicaSet) {
+  if (info.role == ModelRole::ReplicaSet) {
     const Json* deployment = storedAt(plane, controllerOf(plane, slot));
     if (deployment != nullptr && at(object, {"spec", "replicas"}) != nullptr &&
         object["spec"]["replicas"] != state.value)
       object = withNextGeneration(followingReplicaSet(*deployment, std::move(object)));
   }
-  if (info.role == Role::Pod && (state.value & cluster::kReady) != 0 &&
+  if (info.role == ModelRole::Pod && (state.value & cluster::kReady) != 0 &&
       stringAt(object, {"status", "phase"}) == "Pending")
     object = readyPod(std::move(object), plane.now());
-  if (info.role == Role::Pod && (state.value & cluster::kStopped) != 0)
+  if (info.role == ModelRole::Pod && (state.value & cluster::kStopped) != 0)
     object = stoppedPod(std::move(object), plane.now());
   return object;
 }
 
-bool wouldVanish(const ServedType& type, const Record& before,
+bool wouldVanish(const ServedType& type, const StoredRecord& before,
                  std::optional<cluster::PropagationPolicy> policy) {
   const bool waits =
       policy == cluster::PropagationPolicy::Foreground || policy == cluster::PropagationPolicy::Orphan;

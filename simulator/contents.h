@@ -28,7 +28,7 @@ Json alignedContent(const ControlPlane& plane, cluster::Slot slot, const cluster
                     Json object) LASTOUT_REQUIRES(plane.mutex);
 
 // Whether a DELETE would remove the object at once.
-bool wouldVanish(const ServedType& type, const Record& before,
+bool wouldVanish(const ServedType& type, const StoredRecord& before,
                  std::optional<cluster::PropagationPolicy> policy);
 // What a dry run of the mutation answers with.
 Json afterDryRun(const Mutation& mutation, const ControlPlane& plane);

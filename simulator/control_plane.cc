@@ -129,7 +129,7 @@ ApiResult<RecordRef> ControlPlane::commitUpdate(const Mutation& mutation) {
     return record;
   }
   // Its last finalizer is gone, and the object with it: this state of it was never stored (rest/067, 080).
-  auto last = std::make_shared<const Record>(mutation.key, mutation.after, mutation.before->version());
+  auto last = std::make_shared<const StoredRecord>(mutation.key, mutation.after, mutation.before->version());
   follow(events);
   return last;
 }
@@ -164,7 +164,7 @@ RecordRef ControlPlane::store(const kube::ObjectKey& key, Json object) {
 // is looked at once, at the end.
 void ControlPlane::follow(const cluster::Events& events, std::span<Mutation> admitted) {
   std::vector<cluster::Slot> altered;
-  for (const cluster::Event& event : events) {
+  for (const cluster::ClusterEvent& event : events) {
     switch (event.kind) {
       case cluster::EventKind::Created:
         created(event.slot, admitted);

@@ -18,7 +18,7 @@
 namespace lastout::simulator {
 namespace {
 
-using cluster::Role;
+using cluster::ModelRole;
 using cluster::Slot;
 
 // An object that may need a write, with the plane's lock held for as long as it is.
@@ -84,7 +84,7 @@ ReplicaCounts countsOf(const Subject& subject, Slot workload) {
   const cluster::Model& model = subject.live().model();
   for (const Slot pod : model.slots[workload].children) {
     const cluster::ObjectState state = subject.live().object(pod);
-    if (!state.live() || model.slots[pod].role != Role::Pod) continue;
+    if (!state.live() || model.slots[pod].role != ModelRole::Pod) continue;
     ++counts.replicas;
     ++counts.updated;
     if ((state.value & cluster::kReady) == 0) continue;
@@ -127,10 +127,10 @@ std::optional<Mutation> workloadWrite(const Subject& subject) {
   const UserInfo user = controllerUser(kube::findWorkloadType(subject.info().key.type)->controller);
   const ReplicaCounts counts = countsOf(subject, subject.slot);
   switch (subject.info().role) {
-    case Role::StatefulSet:
+    case ModelRole::StatefulSet:
       return updateTo(subject, observedStatefulSet(subject.object(), subject.info().key.name, counts),
                       "status", user);
-    case Role::DaemonSet:
+    case ModelRole::DaemonSet:
       return updateTo(subject, observedDaemonSet(subject.object(), 1, counts), "status", user);
     default:
       return updateTo(subject, observedReplicaSet(subject.object(), counts), "status", user);
@@ -280,7 +280,7 @@ std::optional<Mutation> workWrite(const Subject& subject) {
   const RecordRef manifestWork = subject.storage().find(subject.live().model().slots[work.manifestWork].key);
   if (manifestWork == nullptr) return std::nullopt;
   std::vector<AppliedObject> objects = appliedObjects(subject, work, manifestWork->object());
-  if (subject.info().role == Role::AppliedManifestWork) {
+  if (subject.info().role == ModelRole::AppliedManifestWork) {
     std::erase_if(objects, [](const AppliedObject& object) { return object.uid.empty(); });
     return updateTo(subject, withAppliedResources(subject.object(), std::move(objects)), "status",
                     agentUser());

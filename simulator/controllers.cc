@@ -75,7 +75,8 @@ bool Controllers::act(Milliseconds now) {
       });
   if (!allowed) mutations.clear();
   cluster::Events events;
-  plane_.live.carryOut(*plan, allowed ? cluster::Verdict::Allowed : cluster::Verdict::Denied, now, events);
+  plane_.live.carryOut(
+      *plan, allowed ? cluster::AdmissionOutcome::Allowed : cluster::AdmissionOutcome::Denied, now, events);
   plane_.follow(events, mutations);
   return true;
 }
@@ -133,7 +134,7 @@ std::vector<Mutation> Controllers::mutationsOf(const cluster::Plan& plan) {
     return mutations;
   }
   std::vector<Slot> told;
-  for (const cluster::Event& event : plan.events) {
+  for (const cluster::ClusterEvent& event : plan.events) {
     const bool writes =
         event.kind == EventKind::Created || event.kind == EventKind::Changed || event.kind == EventKind::Gone;
     if (!writes || (!isAsked && event.kind != EventKind::Created) ||

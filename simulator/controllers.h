@@ -22,7 +22,7 @@ class Controllers {
 
   // Does one thing that is due at `now`; false when nothing is.
   bool step(Milliseconds now);
-  // When something is due next; nothing: never, as things are.
+  // Returns when something is due next; nullopt: nothing is due until a write.
   std::optional<Milliseconds> nextAt();
 
  private:

@@ -41,7 +41,8 @@ ServedType versionOf(ServedType type, const kube::CrdVersion& version) {
   return type;
 }
 
-void checkCrdWord(std::string_view key, std::string_view word, bool required, std::vector<Cause>& causes) {
+void checkCrdWord(std::string_view key, std::string_view word, bool required,
+                  std::vector<StatusCause>& causes) {
   const std::string field = "spec.names." + std::string(key);
   if (word.empty()) {
     if (required) causes.push_back(requiredField(field));
@@ -61,7 +62,7 @@ bool isProtected(std::string_view group) {
 }
 
 // `approval`: the annotation that a protected group needs.
-void checkCrdGroup(std::string_view group, std::string_view approval, std::vector<Cause>& causes) {
+void checkCrdGroup(std::string_view group, std::string_view approval, std::vector<StatusCause>& causes) {
   if (group.empty()) {
     causes.push_back(requiredField("spec.group"));
     return;
@@ -80,7 +81,7 @@ void checkCrdGroup(std::string_view group, std::string_view approval, std::vecto
   }
 }
 
-void checkCrdScope(std::string_view scope, std::vector<Cause>& causes) {
+void checkCrdScope(std::string_view scope, std::vector<StatusCause>& causes) {
   if (scope.empty()) {
     causes.push_back(requiredField("spec.scope"));
   } else if (scope != "Namespaced" && scope != "Cluster") {
@@ -88,7 +89,8 @@ void checkCrdScope(std::string_view scope, std::vector<Cause>& causes) {
   }
 }
 
-void checkCrdVersion(const kube::CrdVersion& version, const std::string& field, std::vector<Cause>& causes) {
+void checkCrdVersion(const kube::CrdVersion& version, const std::string& field,
+                     std::vector<StatusCause>& causes) {
   if (version.name.empty()) causes.push_back(requiredField(field + ".name"));
   if (!version.name.empty() && !kube::isServiceName(version.name)) {
     for (const std::string& problem : serviceNameProblems(version.name))
@@ -102,7 +104,7 @@ void checkCrdVersion(const kube::CrdVersion& version, const std::string& field, 
   }
 }
 
-void checkCrdVersions(const std::vector<kube::CrdVersion>& versions, std::vector<Cause>& causes) {
+void checkCrdVersions(const std::vector<kube::CrdVersion>& versions, std::vector<StatusCause>& causes) {
   Json names = Json::array();
   for (size_t i = 0; i < versions.size(); ++i) {
     checkCrdVersion(versions[i], "spec.versions[" + std::to_string(i) + "]", causes);
@@ -117,7 +119,7 @@ void checkCrdVersions(const std::vector<kube::CrdVersion>& versions, std::vector
   }
 }
 
-void checkCrdName(const kube::Crd& crd, std::vector<Cause>& causes) {
+void checkCrdName(const kube::Crd& crd, std::vector<StatusCause>& causes) {
   if (crd.name != crd.type.resource + "." + crd.type.group)
     causes.push_back(invalidField("metadata.name", crd.name, "must be spec.names.plural+\".\"+spec.group"));
 }
@@ -128,7 +130,7 @@ ApiResult<std::vector<ServedType>> servedTypesOf(const Json& document) {
   const kube::Value value = kube::fromJson(document);
   kube::Errors ignored;  // what has a wrong type counts as absent, and the checks below say what is required
   const kube::Crd crd = kube::readCrd(value, "", ignored);
-  std::vector<Cause> causes;
+  std::vector<StatusCause> causes;
   checkCrdName(crd, causes);
   checkCrdGroup(crd.type.group, kube::textAt(value, {"metadata", "annotations", kApproval}), causes);
   checkCrdScope(crd.scope, causes);

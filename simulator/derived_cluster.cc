@@ -117,7 +117,7 @@ Json acceptedCrd(Json crd, std::string_view now) {
                           {"Established", false, "Installing", "the initial names have been accepted"}, now);
 }
 
-Json crdWithTakenName(Json crd, const Cause& taken, std::string_view now) {
+Json crdWithTakenName(Json crd, const StatusCause& taken, std::string_view now) {
   crd = withCrdCondition(std::move(crd), {"NamesAccepted", false, taken.reason, taken.message}, now);
   return withCrdCondition(std::move(crd), {"Established", false, "NotAccepted", "not all names are accepted"},
                           now);

@@ -38,8 +38,9 @@ Json finalizedNamespace(Json object);
 
 // --- CustomResourceDefinitions
 Json acceptedCrd(Json crd, std::string_view now);  // its names are, it is about to be served (admission/30)
-Json crdWithTakenName(Json crd, const Cause& taken, std::string_view now);  // another one has a name of it
-Json establishedCrd(Json crd, std::string_view now);                        // it is served (rest/011)
+Json crdWithTakenName(Json crd, const StatusCause& taken,
+                      std::string_view now);           // another one has a name of it
+Json establishedCrd(Json crd, std::string_view now);   // it is served (rest/011)
 Json crdInCleanup(Json crd, std::string_view now);     // its instances are being deleted (rest/084)
 Json crdAfterCleanup(Json crd, std::string_view now);  // there are none any more, and no finalizer
 

@@ -44,7 +44,7 @@ EmbeddedCluster::EmbeddedCluster(EmbeddedOptions options)
       plane_(options_.timing, options_.history,
              {options_.wallClock, [this] { return clock_.now(); }, [this] { return random(); },
               options_.stopwatch}),
-      guard_(options_.guardInside ? std::make_unique<Guard>(plane_) : nullptr),
+      guard_(options_.guardInside ? std::make_unique<EmbeddedGuard>(plane_) : nullptr),
       reviewer_(plane_.webhooks, options_.callWebhook,
                 [this] {
                   const kube::MutexLock lock(plane_.mutex);
@@ -57,7 +57,7 @@ EmbeddedCluster::EmbeddedCluster(EmbeddedOptions options)
   if (options_.rbac) options_.users.rbac = &plane_.rbac;
   if (Recorder* recorder = options_.recorder; recorder != nullptr) {
     plane_.observe([this, recorder](const Write& write) { recorder->change(clock_.now(), write); });
-    admitter_.observe([this, recorder](const Mutation& mutation, const Admitter::Verdict& verdict) {
+    admitter_.observe([this, recorder](const Mutation& mutation, const Admitter::Result& verdict) {
       recorder->review(clock_.now(), mutation, verdict.webhooks, verdict.denial ? &*verdict.denial : nullptr);
     });
   }

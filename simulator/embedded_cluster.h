@@ -78,7 +78,7 @@ class EmbeddedCluster {
   std::mt19937_64 random_ LASTOUT_GUARDED_BY(randomMutex_);
   VirtualClock clock_;
   ControlPlane plane_;
-  std::unique_ptr<Guard> guard_;
+  std::unique_ptr<EmbeddedGuard> guard_;
   Reviewer reviewer_;
   Admitter admitter_;
   Controllers controllers_;

@@ -26,14 +26,14 @@ struct HttpRequest {
 };
 
 // What a watch sends, piece by piece. For the one thread that answers the request, but for end().
-class WatchStream {
+class WatchResponse {
  public:
-  virtual ~WatchStream() = default;
+  virtual ~WatchResponse() = default;
   // The next piece, a few events and no more memory than they take. It may be empty when nothing came for
-  // `patience`; nothing: the watch is over.
+  // `patience`; nullopt: the watch is over.
   virtual std::optional<std::string> next(std::chrono::milliseconds patience) = 0;
-  // The watch is over, also for who waits in next(): the piece under way comes still, and then nothing. From
-  // any thread.
+  // Ends the watch, also for a thread that waits in next(): the piece under way comes still, and then
+  // nothing. From any thread.
   virtual void end() = 0;
 };
 
@@ -41,9 +41,9 @@ struct HttpResponse {
   int status = 200;
   std::string contentType = "application/json";
   std::string body;
-  std::vector<std::string> warnings;    // each becomes a header, Warning: warningHeader()
-  std::optional<int64_t> retryAfter;    // seconds
-  std::unique_ptr<WatchStream> stream;  // instead of the body
+  std::vector<std::string> warnings;      // each becomes a header, Warning: warningHeader()
+  std::optional<int64_t> retryAfter;      // seconds
+  std::unique_ptr<WatchResponse> stream;  // instead of the body
 };
 
 // Answers any request; called by many threads at once, and never throws.

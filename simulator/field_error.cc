@@ -59,36 +59,36 @@ ApiError undecodable(std::string_view kind, std::string_view version, std::strin
 
 std::string goQuoted(std::string_view text) { return dumped(Json(std::string(text))); }
 
-Cause requiredField(std::string field, std::string_view why) {
+StatusCause requiredField(std::string field, std::string_view why) {
   return {"FieldValueRequired", "Required value" + (why.empty() ? "" : ": " + std::string(why)),
           std::move(field)};
 }
 
-Cause invalidField(std::string field, const Json& value, std::string_view why) {
+StatusCause invalidField(std::string field, const Json& value, std::string_view why) {
   return {"FieldValueInvalid", withValue("Invalid value", value) + ": " + std::string(why), std::move(field)};
 }
 
-Cause wrongType(std::string field, const Json& value, std::string_view why) {
+StatusCause wrongType(std::string field, const Json& value, std::string_view why) {
   return {"FieldValueTypeInvalid", withValue("Invalid value", value) + ": " + std::string(why),
           std::move(field)};
 }
 
-Cause notSupported(std::string field, const Json& value, const std::vector<std::string>& supported) {
+StatusCause notSupported(std::string field, const Json& value, const std::vector<std::string>& supported) {
   std::string list;
   for (const std::string& one : supported) list += (list.empty() ? "" : ", ") + goQuoted(one);
   return {"FieldValueNotSupported", withValue("Unsupported value", value) + ": supported values: " + list,
           std::move(field)};
 }
 
-Cause duplicateField(std::string field, const Json& value) {
+StatusCause duplicateField(std::string field, const Json& value) {
   return {"FieldValueDuplicate", withValue("Duplicate value", value), std::move(field)};
 }
 
-Cause tooLong(std::string field, std::string_view why) {
+StatusCause tooLong(std::string field, std::string_view why) {
   return {"FieldValueTooLong", "Too long: " + std::string(why), std::move(field)};
 }
 
-Cause tooMany(std::string field, size_t count, int64_t most) {
+StatusCause tooMany(std::string field, size_t count, int64_t most) {
   return {"FieldValueTooMany",
           "Too many: " + std::to_string(count) + ": must have at most " + std::to_string(most) + " items",
           std::move(field)};

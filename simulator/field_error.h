@@ -15,13 +15,13 @@ namespace lastout::simulator {
 // `field` is a path: "spec.size", "spec.criteria[0].type". What a message quotes of a value is cut at 1,000
 // bytes.
 
-Cause requiredField(std::string field, std::string_view why = "");  // "Required value[: <why>]"
-Cause invalidField(std::string field, const Json& value, std::string_view why);
-Cause wrongType(std::string field, const Json& value, std::string_view why);
-Cause notSupported(std::string field, const Json& value, const std::vector<std::string>& supported);
-Cause duplicateField(std::string field, const Json& value);
-Cause tooLong(std::string field, std::string_view why);  // "Too long: <why>"
-Cause tooMany(std::string field, size_t count, int64_t most);
+StatusCause requiredField(std::string field, std::string_view why = "");  // "Required value[: <why>]"
+StatusCause invalidField(std::string field, const Json& value, std::string_view why);
+StatusCause wrongType(std::string field, const Json& value, std::string_view why);
+StatusCause notSupported(std::string field, const Json& value, const std::vector<std::string>& supported);
+StatusCause duplicateField(std::string field, const Json& value);
+StatusCause tooLong(std::string field, std::string_view why);  // "Too long: <why>"
+StatusCause tooMany(std::string field, size_t count, int64_t most);
 
 // What Go, the API server's language, calls a JSON value: "string", "number", "bool", "array", "object".
 std::string_view goKind(const Json& value);

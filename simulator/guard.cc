@@ -32,13 +32,14 @@ bool writes(const Mutation& mutation, const kube::GroupResource& type) {
 
 }  // namespace
 
-Guard::Guard(ControlPlane& plane) : types_(plane.types), policies_(plane.types, plane.storage) {
+EmbeddedGuard::EmbeddedGuard(ControlPlane& plane)
+    : types_(plane.types), policies_(plane.types, plane.storage) {
   view_.understandBy(criticalservice::knownTypes(types_.resources()));
   plane.observe([this](const Write& write) { take(write); });
 }
 
 // Of a CriticalService that cannot be understood the view guards the provider.
-void Guard::take(const Write& write) {
+void EmbeddedGuard::take(const Write& write) {
   const kube::ObjectKey& key = write.record->key();
   const Json& object = write.record->object();
   policies_.take(write);
@@ -55,7 +56,7 @@ void Guard::take(const Write& write) {
 }
 
 // What is wrong with a CriticalService, or with what becomes of it.
-kube::Errors Guard::problemsOf(const Mutation& mutation) const {
+kube::Errors EmbeddedGuard::problemsOf(const Mutation& mutation) const {
   const auto after = kube::parseObject(kube::fromJson(mutation.after), "", types_.resources());
   if (!after) return {after.error()};
   std::optional<kube::Object> before;
@@ -68,7 +69,7 @@ kube::Errors Guard::problemsOf(const Mutation& mutation) const {
       [this](const criticalservice::Criterion& criterion) { return view_.isMet(criterion); });
 }
 
-std::optional<ApiResult<void>> Guard::review(const Mutation& mutation) {
+std::optional<ApiResult<void>> EmbeddedGuard::review(const Mutation& mutation) {
   const bool isService = writes(mutation, criticalservice::criticalServiceType());
   if (isService || writes(mutation, protection::deletionPolicyType())) {
     const kube::Errors problems =
@@ -91,13 +92,13 @@ std::optional<ApiResult<void>> Guard::review(const Mutation& mutation) {
 }
 
 // What CriticalServices say comes first, then each policy.
-ApiError Guard::denialOf(admission::Explanation explanation,
-                         const std::vector<protection::Denial>& protections) const {
+ApiError EmbeddedGuard::denialOf(admission::Explanation explanation,
+                                 const std::vector<protection::Denial>& protections) const {
   const bool isOfPolicies = explanation.message.empty();
   int code = isOfPolicies ? protections.front().code : 403;
   std::string webhook = isOfPolicies ? policies_.webhookNameOf(protections.front().policy) : "";
   Json causes = Json::array();
-  for (const admission::Cause& cause : explanation.causes) {
+  for (const admission::DenialCause& cause : explanation.causes) {
     Json item = {{"reason", cause.reason}, {"message", cause.message}};
     if (!cause.field.empty()) item["field"] = cause.field;
     causes.push_back(std::move(item));
@@ -114,7 +115,7 @@ ApiError Guard::denialOf(admission::Explanation explanation,
   return denialBecause(webhook.empty() ? kGuardName : webhook, code, message, std::move(causes));
 }
 
-bool Guard::scalesGuarded(const Mutation& mutation) const {
+bool EmbeddedGuard::scalesGuarded(const Mutation& mutation) const {
   const bool mayScale = mutation.subresource.empty() || mutation.subresource == "scale";
   return mutation.operation == Mutation::Operation::Update && mayScale && view_.guardsScaling(mutation.key) &&
          admission::scalesToZero(kube::fromJson(mutation.before->object()), kube::fromJson(mutation.after));

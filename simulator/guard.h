@@ -17,17 +17,17 @@ namespace lastout::simulator {
 inline constexpr const char* kGuardName = "deletions.lastout.dev";
 
 // Threading: as ControlPlane: its lock is held whenever this is called.
-class Guard {
+class EmbeddedGuard {
  public:
   // Follows the plane's writes from now on; both must live equally long, and nothing may be stored yet.
-  explicit Guard(ControlPlane& plane);
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
+  explicit EmbeddedGuard(ControlPlane& plane);
+  EmbeddedGuard(const EmbeddedGuard&) = delete;
+  EmbeddedGuard& operator=(const EmbeddedGuard&) = delete;
 
-  // Nothing where it is not for the guard to say: it decides DELETEs and the updates that policies look at,
-  // and what CriticalServices and DeletionPolicies say. Fails for a request that the engine denies, in the
-  // words, with the code and with the causes that a webhook would answer with, and for a CriticalService that
-  // cannot be understood, or must not become so, or a DeletionPolicy that cannot be.
+  // nullopt: the guard does not decide this request: it decides DELETEs and the updates that policies look
+  // at, and what CriticalServices and DeletionPolicies say. Fails for a request that the engine denies, in
+  // the words, with the code and with the causes that a webhook would answer with, and for a CriticalService
+  // that cannot be understood, or must not become so, or a DeletionPolicy that cannot be.
   std::optional<ApiResult<void>> review(const Mutation& mutation);
 
   // As of StoredPolicies::ofApiServer().

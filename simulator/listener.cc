@@ -88,10 +88,10 @@ ApiResult<HttpRequest> toRequest(const httplib::Request& request, std::string bo
 
 // A watch, which is over when the listener stops.
 struct StoppableWatch {
-  StoppableWatch(std::unique_ptr<WatchStream> watch, const std::stop_token& stopping)
+  StoppableWatch(std::unique_ptr<WatchResponse> watch, const std::stop_token& stopping)
       : stream(std::move(watch)), atStop(stopping, [this] { stream->end(); }) {}
 
-  const std::unique_ptr<WatchStream> stream;
+  const std::unique_ptr<WatchResponse> stream;
   std::stop_callback<std::function<void()>> atStop;
 };
 

@@ -14,7 +14,7 @@
 namespace lastout::simulator {
 
 // Who a client is, by its bearer token ("": it sent none) or its verified certificate (null: it has none);
-// nothing: nobody that is known.
+// nullopt: an unknown user.
 using Authenticate =
     std::function<std::optional<UserInfo>(std::string_view token, const UserInfo* certificate)>;
 

@@ -66,7 +66,7 @@ class MatchIndex {
 // Adds to `causes`, which must outlive it. Values of a wrong type are errors of the Fields.
 class MatchReader {
  public:
-  explicit MatchReader(std::vector<Cause>& causes) : causes_(&causes) {}
+  explicit MatchReader(std::vector<StatusCause>& causes) : causes_(&causes) {}
 
   void required(const std::string& field, std::string_view why = {});
   void wrong(const std::string& field, std::string_view value, std::string_view why);
@@ -87,7 +87,7 @@ class MatchReader {
                                               const CelEnvironment& environment, bool isRequired = true);
 
  private:
-  std::vector<Cause>* causes_;
+  std::vector<StatusCause>* causes_;
 };
 
 }  // namespace lastout::simulator

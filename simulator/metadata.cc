@@ -139,7 +139,7 @@ ApiResult<PreparedUpdate> prepareForUpdate(const TypeRules& rules, const Json& o
   metadata = objectIn(object, "metadata");
   if (metadata == nullptr) return tl::unexpected(badRequest("metadata is no object"));
   tidyMetadata(*metadata);
-  if (std::vector<Cause> causes = forbiddenChanges(rules, old, object, subresource); !causes.empty())
+  if (std::vector<StatusCause> causes = forbiddenChanges(rules, old, object, subresource); !causes.empty())
     return tl::unexpected(invalid(rules.kind, rules.type.group, stringAt(old, {"metadata", "name"}), causes));
   if (isNewGeneration(rules, old, object, subresource))
     (*metadata)["generation"] = integerAt(old, {"metadata", "generation"}) + 1;

@@ -87,7 +87,7 @@ ApiResult<void> fitToSchema(const ServedType& type, FieldValidation mode, std::s
   auto unknown = decodeBySchema(type, mode, object);
   if (!unknown) return tl::unexpected(std::move(unknown.error()));
   warnings.insert(warnings.end(), unknown->begin(), unknown->end());
-  const std::vector<Cause> problems = schemaProblems(type.schema, object);
+  const std::vector<StatusCause> problems = schemaProblems(type.schema, object);
   if (!problems.empty()) return tl::unexpected(invalid(type.kind, type.type.group, name, problems));
   return {};
 }

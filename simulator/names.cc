@@ -144,7 +144,7 @@ ApiResult<void> matchKind(const ServedType& type, Json& object) {
   return {};
 }
 
-using Causes = std::vector<Cause>;
+using Causes = std::vector<StatusCause>;
 
 void addAll(Causes& causes, const std::string& field, std::string_view value,
             const std::vector<std::string>& problems) {
@@ -331,7 +331,7 @@ ApiResult<void> refuseResourceVersion(const Json& object) {
       ApiError{500, "", "resourceVersion should not be set on objects to be created", nullptr});
 }
 
-std::vector<Cause> metadataProblems(const ServedType& type, const Json& object, bool named) {
+std::vector<StatusCause> metadataProblems(const ServedType& type, const Json& object, bool named) {
   Causes causes;
   const Json none = Json::object();
   const Json* found = at(object, {"metadata"});

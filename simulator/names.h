@@ -34,6 +34,6 @@ ApiResult<void> refuseResourceVersion(const Json& object);
 // machine holds (cluster/model.h), however many a body names. Wants what matchTarget() let pass, and a
 // name unless `named` is false (then generateName will make one). Rules that compare with the stored object
 // are not here.
-std::vector<Cause> metadataProblems(const ServedType& type, const Json& object, bool named = true);
+std::vector<StatusCause> metadataProblems(const ServedType& type, const Json& object, bool named = true);
 
 }  // namespace lastout::simulator

@@ -23,7 +23,7 @@ bool isIdentifier(std::string_view text) {
 // A policy or a binding, with the causes that its fields give.
 class PolicyReader {
  public:
-  PolicyReader(kube::Fields& spec, std::vector<Cause>& causes) : spec_(&spec), read_(causes) {}
+  PolicyReader(kube::Fields& spec, std::vector<StatusCause>& causes) : spec_(&spec), read_(causes) {}
 
   AdmissionPolicy policy();
   PolicyBinding binding();
@@ -164,7 +164,7 @@ auto readAll(const Json& object, Read read) -> ApiResult<decltype(read(std::decl
   const std::string kind(stringAt(object, {"kind"}));
   const std::string name(stringAt(object, {"metadata", "name"}));
   kube::Errors errors;
-  std::vector<Cause> causes;
+  std::vector<StatusCause> causes;
   const kube::Value value = kube::fromJson(object);
   kube::Fields fields(value, "", "", errors);
   fields.allow({"apiVersion", "kind", "metadata", "status"});

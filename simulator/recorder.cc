@@ -29,12 +29,12 @@ void withhold(Json& json) {
   }
 }
 
-bool mayHoldSecrets(const Record& record) {
+bool mayHoldSecrets(const StoredRecord& record) {
   return record.text().find("\"Secret\"") != std::string::npos ||
          at(record.object(), {"metadata", "annotations", kLastApplied}) != nullptr;
 }
 
-std::string recordableText(const Record& record) {
+std::string recordableText(const StoredRecord& record) {
   if (!mayHoldSecrets(record)) return record.text();
   Json object = record.object();
   withhold(object);

@@ -30,7 +30,7 @@ class Recorder {
   // Of the controllers' clock.
   using Time = std::chrono::milliseconds;
 
-  // Writes the file anew. Fails when that cannot be done.
+  // Writes the file again. Fails when that cannot be done.
   static kube::Result<std::unique_ptr<Recorder>> open(const std::string& path);
 
   // What was asked and answered. Of what was read only the status; the bodies of writes and of refusals too.

@@ -92,7 +92,7 @@ bool isPrintable(std::string_view character) {
 }
 
 ApiResult<void> checkFieldManager(std::string_view kind, const std::string& name) {
-  const auto refused = [kind](Cause cause) {
+  const auto refused = [kind](StatusCause cause) {
     return tl::unexpected(invalid(kind, kube::kMetaGroup, "", {std::move(cause)}));
   };
   if (name.size() > kLongestFieldManager)

@@ -36,7 +36,7 @@ enum class VersionMatch : uint8_t { Unset, NotOlderThan, Exact };
 struct ListOptions {
   std::string labelSelector;
   std::string fieldSelector;
-  std::optional<uint64_t> resourceVersion;  // nothing: the latest
+  std::optional<uint64_t> resourceVersion;  // nullopt: the latest
   VersionMatch match = VersionMatch::Unset;
   uint64_t limit = 0;  // 0: all
   std::string continueToken;

@@ -32,8 +32,8 @@ using AcceptMutated = std::function<ApiResult<const Json*>(const Json& object)>;
 using AskPolicies = std::function<PolicyVerdict(const ReviewRequest& request)>;
 
 struct ReviewOutcome {
-  std::optional<ApiError> denial;     // nothing: go on
-  std::optional<Json> object;         // what mutating webhooks made of the object; nothing: unchanged
+  std::optional<ApiError> denial;     // nullopt: go on
+  std::optional<Json> object;         // what mutating webhooks made of the object; nullopt: unchanged
   std::vector<std::string> warnings;  // for warningHeader(), with a denial, too
   std::vector<std::string> asked;     // the names of the webhooks that were
 };

@@ -38,6 +38,6 @@ void applyDefaults(const Json& schema, Json& object);
 
 // What is wrong with an object, for invalid() (rest/016, 017); at most 100 causes. A null schema lets
 // everything pass.
-std::vector<Cause> schemaProblems(const Json& schema, const Json& object);
+std::vector<StatusCause> schemaProblems(const Json& schema, const Json& object);
 
 }  // namespace lastout::simulator

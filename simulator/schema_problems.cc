@@ -105,7 +105,7 @@ class SchemaCheck {
  public:
   explicit SchemaCheck(Patterns& patterns) : patterns_(&patterns) {}
 
-  std::vector<Cause> causes;
+  std::vector<StatusCause> causes;
 
   void check(const Json& schema, const Json& value, const std::string& path, bool isRoot = false) {
     if (!schema.is_object() || causes.size() >= kMostCauses || !patterns_->budget.spend(1)) return;
@@ -240,7 +240,7 @@ class SchemaCheck {
   }
 
   // What one member of anyOf, allOf, oneOf or not finds.
-  std::vector<Cause> causesOf(const Json& schema, const Json& value, const std::string& path) {
+  std::vector<StatusCause> causesOf(const Json& schema, const Json& value, const std::string& path) {
     SchemaCheck other(*patterns_);
     other.check(schema, value, path, true);
     return std::move(other.causes);
@@ -253,14 +253,14 @@ class SchemaCheck {
 
   struct Tried {
     size_t passed = 0;
-    std::vector<Cause> nearest;  // of the member that found least
+    std::vector<StatusCause> nearest;  // of the member that found least
   };
 
   Tried tryAll(const Json& members, const Json& value, const std::string& path) {
     Tried tried;
     bool first = true;
     for (const Json& member : members) {
-      std::vector<Cause> found = causesOf(member, value, path);
+      std::vector<StatusCause> found = causesOf(member, value, path);
       if (found.empty()) ++tried.passed;
       if (found.empty() || (!first && found.size() >= tried.nearest.size())) continue;
       tried.nearest = std::move(found);
@@ -269,7 +269,7 @@ class SchemaCheck {
     return tried;
   }
 
-  void addCauses(std::vector<Cause> more) { std::ranges::move(more, std::back_inserter(causes)); }
+  void addCauses(std::vector<StatusCause> more) { std::ranges::move(more, std::back_inserter(causes)); }
 
   void checkAlternatives(const Json& schema, const Json& value, const std::string& path) {
     if (const Json* members = listOf(schema, "anyOf"); members && !members->empty())
@@ -301,7 +301,7 @@ class SchemaCheck {
   void checkAllOf(const Json& members, const Json& value, const std::string& path) {
     size_t passed = 0;
     for (const Json& member : members) {
-      std::vector<Cause> found = causesOf(member, value, path);
+      std::vector<StatusCause> found = causesOf(member, value, path);
       if (found.empty()) ++passed;
       addCauses(std::move(found));
     }
@@ -315,7 +315,7 @@ class SchemaCheck {
 
 }  // namespace
 
-std::vector<Cause> schemaProblems(const Json& schema, const Json& object) {
+std::vector<StatusCause> schemaProblems(const Json& schema, const Json& object) {
   Patterns patterns;
   SchemaCheck all(patterns);
   all.check(schema, object, "", true);

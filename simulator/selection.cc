@@ -239,14 +239,14 @@ ApiResult<ContinueToken> parseContinueToken(std::string_view text) {
   return token;
 }
 
-bool Selection::contains(const Record& record) const {
+bool ListSelection::contains(const StoredRecord& record) const {
   if (!namespaceName.empty() && record.key().namespaceName != namespaceName) return false;
   return matches(labels, record.object()) && matches(fields, record.object());
 }
 
-ApiResult<Selection> selectionOf(const kube::GroupResource& type, const Target& target,
-                                 const ListOptions& options) {
-  Selection selection;
+ApiResult<ListSelection> selectionOf(const kube::GroupResource& type, const Target& target,
+                                     const ListOptions& options) {
+  ListSelection selection;
   selection.type = type;
   selection.namespaceName = target.namespaceName;
   auto labels = parseLabelSelector(options.labelSelector);

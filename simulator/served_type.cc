@@ -142,15 +142,15 @@ TypeRegistry TypeRegistry::with(const std::vector<ServedTypePointer>& others) co
   return all;
 }
 
-std::optional<Cause> TypeRegistry::takenName(const Json& crd) const {
+std::optional<StatusCause> TypeRegistry::takenName(const Json& crd) const {
   const auto versions = servedTypesOf(crd);
   if (!versions || versions->empty()) return std::nullopt;
   return takenName(versions->front());
 }
 
-std::optional<Cause> TypeRegistry::takenName(const ServedType& wanted) const {
+std::optional<StatusCause> TypeRegistry::takenName(const ServedType& wanted) const {
   const auto taken = [](std::string reason, const std::string& name) {
-    return Cause{std::move(reason), goQuoted(name) + " is already in use", ""};
+    return StatusCause{std::move(reason), goQuoted(name) + " is already in use", ""};
   };
   for (auto item = byKey_.lower_bound({wanted.type.group, "", ""});
        item != byKey_.end() && item->first.group == wanted.type.group; ++item) {

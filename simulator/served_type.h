@@ -89,7 +89,7 @@ class TypeRegistry {
 
   // Why a CRD's names cannot be accepted: reason ("PluralConflict") and message of its condition
   // NamesAccepted.
-  std::optional<Cause> takenName(const Json& crd) const;
+  std::optional<StatusCause> takenName(const Json& crd) const;
 
   // The same, and these besides where nothing of their name is served.
   TypeRegistry with(const std::vector<ServedTypePointer>& others) const;
@@ -107,7 +107,7 @@ class TypeRegistry {
   };
 
   void add(std::vector<ServedType> versions);
-  std::optional<Cause> takenName(const ServedType& wanted) const;
+  std::optional<StatusCause> takenName(const ServedType& wanted) const;
 
   std::map<Key, ServedTypePointer> byKey_;
   std::vector<std::string> builtInGroups_;  // in the order of /apis

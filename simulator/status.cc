@@ -20,9 +20,9 @@ Json detailsOf(const kube::GroupResource& type, std::string_view name) {
   return detailsOf(name, type.group, type.resource);
 }
 
-Json toJson(const std::vector<Cause>& causes) {
+Json toJson(const std::vector<StatusCause>& causes) {
   Json list = Json::array();
-  for (const Cause& cause : causes) {
+  for (const StatusCause& cause : causes) {
     Json item = Json::object();
     if (!cause.reason.empty()) item["reason"] = cause.reason;
     if (!cause.message.empty()) item["message"] = cause.message;
@@ -34,7 +34,7 @@ Json toJson(const std::vector<Cause>& causes) {
 
 Json emptyStatus() { return {{"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", Json::object()}}; }
 
-std::string inWords(const Cause& cause) {
+std::string inWords(const StatusCause& cause) {
   return cause.field.empty() ? cause.message : cause.field + ": " + cause.message;
 }
 
@@ -86,13 +86,13 @@ ApiError forbidden(const kube::GroupResource& type, std::string_view name, std::
 }
 
 ApiError invalid(std::string_view kind, std::string_view group, std::string_view name,
-                 const std::vector<Cause>& causes) {
+                 const std::vector<StatusCause>& causes) {
   std::string message(kind);
   if (!group.empty()) message.append(".").append(group);
   message += " " + inQuotes(name) + " is invalid: ";
   std::vector<std::string> words;
   std::set<std::string> said;  // each is said once (recorded: rest/065)
-  for (const Cause& cause : causes) {
+  for (const StatusCause& cause : causes) {
     std::string one = inWords(cause);
     if (said.insert(one).second) words.push_back(std::move(one));
   }

@@ -13,7 +13,7 @@
 namespace lastout::simulator {
 
 // One of details.causes; what is empty is left out.
-struct Cause {
+struct StatusCause {
   std::string reason;
   std::string message;
   std::string field;
@@ -44,7 +44,7 @@ ApiError modified(const kube::GroupResource& type, std::string_view name);  // a
 ApiError forbidden(const kube::GroupResource& type, std::string_view name, std::string_view why);
 // `<Kind>.<group> "<name>" is invalid: <field>: <message>`; a list where causes have different words.
 ApiError invalid(std::string_view kind, std::string_view group, std::string_view name,
-                 const std::vector<Cause>& causes);
+                 const std::vector<StatusCause>& causes);
 ApiError badRequest(std::string message);
 ApiError unauthorized();
 ApiError methodNotAllowed(const kube::GroupResource& type, std::string_view verb);

@@ -61,18 +61,18 @@ std::string pathName(const kube::ObjectKey& key) {
   return key.namespaceName.empty() ? key.name : key.namespaceName + "/" + key.name;
 }
 
-Record::Record(kube::ObjectKey key, Json object, uint64_t version)
+StoredRecord::StoredRecord(kube::ObjectKey key, Json object, uint64_t version)
     : key_(std::move(key)), object_(std::move(object)), version_(version) {
   object_["metadata"]["resourceVersion"] = std::to_string(version_);
   bytes_ = bytesOf(object_);
 }
 
-const std::string& Record::text() const {
+const std::string& StoredRecord::text() const {
   std::call_once(textMade_, [this] { text_ = toText(object_); });
   return text_;
 }
 
-const std::string& Record::metadataText() const {
+const std::string& StoredRecord::metadataText() const {
   std::call_once(metadataTextMade_, [this] {
     metadataText_ = toText({{"kind", "PartialObjectMetadata"},
                             {"apiVersion", kube::kMetaApiVersion},
@@ -111,7 +111,7 @@ RecordRef Storage::find(const kube::ObjectKey& key) const {
 }
 
 RecordRef Storage::put(const kube::ObjectKey& key, Json object) {
-  auto record = std::make_shared<const Record>(key, std::move(object), version_ + 1);
+  auto record = std::make_shared<const StoredRecord>(key, std::move(object), version_ + 1);
   Collection& all = madeCollection(key.type);
   RecordRef& place = all.objects[pathName(key)];
   const RecordRef before = std::exchange(place, record);
@@ -123,7 +123,7 @@ RecordRef Storage::put(const kube::ObjectKey& key, Json object) {
 RecordRef Storage::erase(const kube::ObjectKey& key) {
   const RecordRef before = find(key);
   if (before == nullptr) return nullptr;
-  const auto last = std::make_shared<const Record>(key, before->object(), version_ + 1);
+  const auto last = std::make_shared<const StoredRecord>(key, before->object(), version_ + 1);
   Collection& all = madeCollection(key.type);
   all.objects.erase(pathName(key));
   version_ = last->version();
@@ -155,12 +155,12 @@ std::vector<RecordRef> Storage::list(const kube::GroupResource& type, std::strin
 }
 
 // What is there now, with the writes since then undone.
-std::optional<Page> Storage::listAt(const kube::GroupResource& type, uint64_t version,
-                                    const Part& part) const {
+std::optional<StoragePage> Storage::listAt(const kube::GroupResource& type, uint64_t version,
+                                           const ListRange& part) const {
   const Collection* all = collection(type);
   if (version > version_ || version < (all == nullptr ? kFirstVersion : all->history->knownSince))
     return std::nullopt;
-  Page page;
+  StoragePage page;
   if (all == nullptr) return page;
   const std::string space = part.namespaceName.empty() ? "" : std::string(part.namespaceName) + "/";
   const std::string_view behind = std::max<std::string_view>(part.after, space);

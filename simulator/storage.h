@@ -26,9 +26,9 @@ namespace lastout::simulator {
 std::string pathName(const kube::ObjectKey& key);
 
 // One object at one resource version.
-class Record {
+class StoredRecord {
  public:
-  Record(kube::ObjectKey key, Json object, uint64_t version);  // writes metadata.resourceVersion
+  StoredRecord(kube::ObjectKey key, Json object, uint64_t version);  // writes metadata.resourceVersion
   const kube::ObjectKey& key() const { return key_; }
   const Json& object() const { return object_; }
   uint64_t version() const { return version_; }
@@ -47,7 +47,7 @@ class Record {
   mutable std::string text_;
   mutable std::string metadataText_;
 };
-using RecordRef = std::shared_ptr<const Record>;
+using RecordRef = std::shared_ptr<const StoredRecord>;
 
 // One write, as a watch tells it.
 struct Write {
@@ -71,12 +71,12 @@ struct History {
 };
 
 // A part of a list: where it begins and ends.
-struct Part {
+struct ListRange {
   std::string_view namespaceName;  // empty: all
   std::string_view after;          // a path name: only what comes behind it
   size_t most = std::numeric_limits<size_t>::max();
 };
-struct Page {
+struct StoragePage {
   std::vector<RecordRef> records;
   size_t left = 0;  // how many come behind them
 };
@@ -105,7 +105,8 @@ class Storage {
   // The objects of a type, or those in one namespace, in the order of their path names, which is etcd's.
   std::vector<RecordRef> list(const kube::GroupResource& type, std::string_view namespaceName) const;
   // A part of them as they were at a version; nothing when the history does not reach back that far.
-  std::optional<Page> listAt(const kube::GroupResource& type, uint64_t version, const Part& part) const;
+  std::optional<StoragePage> listAt(const kube::GroupResource& type, uint64_t version,
+                                    const ListRange& part) const;
   std::shared_ptr<const History> history(const kube::GroupResource& type);
 
  private:

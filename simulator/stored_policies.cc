@@ -155,17 +155,17 @@ std::vector<Denial> StoredPolicies::judge(const Mutation& mutation) {
   if (mutation.operation == Mutation::Operation::Update) {
     after = objectOf(mutation.key, mutation.after);
     if (!after) return {};
-    request.operation = protection::Operation::Update;
+    request.operation = protection::PolicyOperation::Update;
     request.newMeta = &after->meta;
   }
   std::vector<Denial> denials;
   for (const DeletionPolicy* policy : byType_->about(request.object.type)) {
     wantAncestorOf(*policy, request);
-    const protection::Part part = webhookPartOf(*policy, protection::PolicyMode::ApiServer);
+    const protection::CaseScope part = webhookPartOf(*policy, protection::PolicyMode::ApiServer);
     if (auto denial = protection::judge(*policy, request, index_, part))
       denials.push_back(std::move(*denial));
   }
-  if (request.operation == protection::Operation::Update) return denials;
+  if (request.operation == protection::PolicyOperation::Update) return denials;
   std::vector<Denial> implied = judgeHolder(request);
   std::move(implied.begin(), implied.end(), std::back_inserter(denials));
   return denials;

@@ -169,12 +169,12 @@ AccessAttributes accessAttributesOf(const Json& spec) {
 }
 
 // What is wrong with the question itself.
-std::vector<Cause> problemsOfQuestion(const Json& spec, bool asksForAnother) {
+std::vector<StatusCause> problemsOfQuestion(const Json& spec, bool asksForAnother) {
   const auto has = [&spec](std::string_view key) {
     const Json* found = at(spec, {key});
     return found != nullptr && found->is_object();
   };
-  std::vector<Cause> causes;
+  std::vector<StatusCause> causes;
   if (has("resourceAttributes") && has("nonResourceAttributes"))
     causes.push_back({"FieldValueInvalid",
                       "Invalid value: \"nonResourceAttributes\": cannot be specified in combination with "

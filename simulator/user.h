@@ -101,7 +101,7 @@ ApiResult<UserInfo> impersonated(const Users& users, const UserInfo& asking, con
 ApiResult<Json> answerTokenReview(const Users& users, Json review);
 ApiResult<Json> answerSubjectAccessReview(const Users& users, Json review);
 ApiResult<Json> answerSelfSubjectAccessReview(const Users& users, const UserInfo& asking, Json review);
-// Everything that the one who asks may do in a namespace.
+// Returns everything that the user may do in a namespace.
 ApiResult<Json> answerSelfSubjectRulesReview(const Users& users, const UserInfo& asking, Json review);
 
 }  // namespace lastout::simulator

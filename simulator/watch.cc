@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kPieceBytes = size_t{256} << 10;
 constexpr std::chrono::seconds kBookmarkEvery{10};  // rest/080
 
-class Watch : public WatchStream {
+class Watch : public WatchResponse {
  public:
   Watch(ControlPlane& plane, WatchOptions options);
   std::optional<std::string> next(std::chrono::milliseconds patience) override;
@@ -26,7 +26,7 @@ class Watch : public WatchStream {
   bool isServed() const LASTOUT_REQUIRES(plane_.mutex);
   bool collect(std::chrono::milliseconds patience);
   void tell(const Write& write, std::string& text);
-  void add(std::string_view kind, const Record& record, std::string& text);
+  void add(std::string_view kind, const StoredRecord& record, std::string& text);
   std::string finish(const ApiError& error);
 
   ControlPlane& plane_;
@@ -128,10 +128,10 @@ void Watch::tell(const Write& write, std::string& text) {
   if (is)
     add(was ? "MODIFIED" : "ADDED", *write.record, text);
   else if (was)
-    add("DELETED", Record(write.record->key(), write.before->object(), seen_), text);
+    add("DELETED", StoredRecord(write.record->key(), write.before->object(), seen_), text);
 }
 
-void Watch::add(std::string_view kind, const Record& record, std::string& text) {
+void Watch::add(std::string_view kind, const StoredRecord& record, std::string& text) {
   text += eventLine(kind, *options_.type, record, options_.view, !toldAny_);
   toldAny_ = true;
 }
@@ -143,7 +143,7 @@ std::string Watch::finish(const ApiError& error) {
 
 }  // namespace
 
-std::unique_ptr<WatchStream> openWatch(ControlPlane& plane, WatchOptions options) {
+std::unique_ptr<WatchResponse> openWatch(ControlPlane& plane, WatchOptions options) {
   return std::make_unique<Watch>(plane, std::move(options));
 }
 

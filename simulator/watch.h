@@ -16,9 +16,9 @@ namespace lastout::simulator {
 
 struct WatchOptions {
   ServedTypePointer type;
-  Selection selection;
+  ListSelection selection;
   View view;
-  // Tells writes after this version; nothing: what is there now is told as added, and then what follows.
+  // Sends the writes after this version; nullopt: sends what exists as ADDED, then the writes that follow.
   std::optional<uint64_t> from;
   bool bookmarks = false;
   std::chrono::milliseconds timeout{0};  // the watch ends by itself after so long
@@ -27,6 +27,6 @@ struct WatchOptions {
 // The plane must outlive it. A watch whose client does not keep up until the history is trimmed ends with
 // 410, as does one from a version that is too old. It just ends, once it has told all, when its type is no
 // longer served; what a CRD of the same name brings later is another's.
-std::unique_ptr<WatchStream> openWatch(ControlPlane& plane, WatchOptions options);
+std::unique_ptr<WatchResponse> openWatch(ControlPlane& plane, WatchOptions options);
 
 }  // namespace lastout::simulator

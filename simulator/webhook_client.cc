@@ -47,7 +47,7 @@ struct CallTarget {
 tl::expected<CallTarget, std::string> targetOf(const Webhook& webhook, const ServiceAddresses& services) {
   CallTarget target;
   const std::string query = "?timeout=" + inGoNotation(webhook.timeout);
-  const WebhookAddress& wanted = webhook.address;
+  const WebhookEndpoint& wanted = webhook.address;
   if (!wanted.url.empty()) {
     const auto url = parseWebhookUrl(wanted.url);
     if (!url) return tl::unexpected("parse " + kube::inQuotes(wanted.url) + ": invalid URL");

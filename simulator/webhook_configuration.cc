@@ -18,7 +18,7 @@ namespace {
 // One webhook of the configuration, with the causes that its fields give.
 class WebhookReader {
  public:
-  WebhookReader(kube::Fields& fields, std::vector<Cause>& causes)
+  WebhookReader(kube::Fields& fields, std::vector<StatusCause>& causes)
       : fields_(&fields), causes_(&causes), match_(causes) {}
 
   Webhook read();
@@ -28,12 +28,12 @@ class WebhookReader {
   void readVersions();
   void readPolicies(Webhook& webhook);
   void readTimeout(Webhook& webhook);
-  WebhookAddress readAddress();
-  void readUrl(WebhookAddress& address, const std::string& path);
-  void readService(WebhookAddress& address, kube::Fields& service);
-  void readAuthorities(WebhookAddress& address, kube::Fields& client);
+  WebhookEndpoint readAddress();
+  void readUrl(WebhookEndpoint& address, const std::string& path);
+  void readService(WebhookEndpoint& address, kube::Fields& service);
+  void readAuthorities(WebhookEndpoint& address, kube::Fields& client);
   kube::Fields* fields_;
-  std::vector<Cause>* causes_;
+  std::vector<StatusCause>* causes_;
   MatchReader match_;
 };
 
@@ -82,12 +82,12 @@ void WebhookReader::readTimeout(Webhook& webhook) {
   }
 }
 
-void WebhookReader::readUrl(WebhookAddress& address, const std::string& path) {
+void WebhookReader::readUrl(WebhookEndpoint& address, const std::string& path) {
   if (const auto problem = webhookUrlProblem(address.url))
     match_.wrong(path, problem->value, problem->message);
 }
 
-void WebhookReader::readService(WebhookAddress& address, kube::Fields& service) {
+void WebhookReader::readService(WebhookEndpoint& address, kube::Fields& service) {
   address.serviceNamespace = service.string("namespace").value_or("");
   address.serviceName = service.string("name").value_or("");
   address.servicePath = service.string("path").value_or("");
@@ -107,7 +107,7 @@ void WebhookReader::readService(WebhookAddress& address, kube::Fields& service) 
   }
 }
 
-void WebhookReader::readAuthorities(WebhookAddress& address, kube::Fields& client) {
+void WebhookReader::readAuthorities(WebhookEndpoint& address, kube::Fields& client) {
   const auto encoded = client.string("caBundle");
   if (!encoded || encoded->empty()) return;
   const auto decoded = kube::fromBase64(*encoded);
@@ -121,8 +121,8 @@ void WebhookReader::readAuthorities(WebhookAddress& address, kube::Fields& clien
   }
 }
 
-WebhookAddress WebhookReader::readAddress() {
-  WebhookAddress address;
+WebhookEndpoint WebhookReader::readAddress() {
+  WebhookEndpoint address;
   auto client = fields_->fields("clientConfig");
   const std::string path = fields_->pathOf("clientConfig");
   const bool hasUrl = client && client->has("url");
@@ -160,7 +160,7 @@ ApiResult<std::vector<Webhook>> checkConfiguration(const Json& configuration) {
   const std::string kind(stringAt(configuration, {"kind"}));
   const std::string name(stringAt(configuration, {"metadata", "name"}));
   kube::Errors errors;
-  std::vector<Cause> causes;
+  std::vector<StatusCause> causes;
   std::vector<Webhook> webhooks;
   const kube::Value value = kube::fromJson(configuration);
   kube::Fields fields(value, "", "", errors);

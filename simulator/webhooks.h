@@ -19,7 +19,7 @@
 namespace lastout::simulator {
 
 // Where to call: a URL, or (url empty) a service of the cluster.
-struct WebhookAddress {
+struct WebhookEndpoint {
   std::string url;
   std::string serviceNamespace;
   std::string serviceName;
@@ -36,7 +36,7 @@ struct Webhook {
   std::vector<MatchCondition> matchConditions;
   bool failureIsIgnored = false;
   std::chrono::milliseconds timeout{10'000};  // for the whole call
-  WebhookAddress address;
+  WebhookEndpoint address;
 };
 
 // The webhooks of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration. Fails with 400 for what

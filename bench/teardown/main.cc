@@ -49,25 +49,26 @@ void add(CLI::App& app, Options& options) {
   app.add_option("--keep", options.keep, "keeps the recording of the last order in this file");
 }
 
-Order runOrder(const Options& options, uint32_t seed, bool carriesOut) {
-  const Fleet fleet = makeFleet({options.operators, seed, carriesOut ? "" : "Never", options.dependencies});
+Order runOrder(const Options& options, uint32_t seed, bool runsDeferredDeletions) {
+  const Fleet fleet =
+      makeFleet({options.operators, seed, runsDeferredDeletions ? "" : "Never", options.dependencies});
   RunOptions run;
   run.speed = options.speed;
   run.seed = seed;
   run.keep = options.keep;
-  run.patience = carriesOut ? kPatience : kPatienceWithout;
+  run.patience = runsDeferredDeletions ? kPatience : kPatienceWithout;
   run.hurryAfter = kHurryAfter;
-  run.speedWhenLate = carriesOut ? 0 : kHurry;
-  return {seed, carriesOut, options.speed, longestPath(fleet, cluster::Timing()),
+  run.speedWhenLate = runsDeferredDeletions ? 0 : kHurry;
+  return {seed, runsDeferredDeletions, options.speed, longestPath(fleet, cluster::Timing()),
           figuresOf(fleet, tearDown(fleet, run))};
 }
 
 int runAll(const Options& options) {
   std::vector<Order> orders;
-  for (const bool carriesOut : {true, false}) {
-    const int count = carriesOut ? options.orders : std::min(options.orders, options.without);
+  for (const bool runsDeferredDeletions : {true, false}) {
+    const int count = runsDeferredDeletions ? options.orders : std::min(options.orders, options.without);
     for (int i = 0; i < count; ++i) {
-      orders.push_back(runOrder(options, options.seed + static_cast<uint32_t>(i), carriesOut));
+      orders.push_back(runOrder(options, options.seed + static_cast<uint32_t>(i), runsDeferredDeletions));
       if (options.json)
         std::cout << toJson(orders.back()).dump() << std::endl;
       else

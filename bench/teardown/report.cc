@@ -139,7 +139,7 @@ std::vector<std::string> shortfalls(const Order& order) {
   };
   add(static_cast<size_t>(figures.providersEarly), "providers went before their criteria held");
   add(figures.unasked.size(), "deletions that nobody had asked for");
-  if (!order.carriesOut) return found;
+  if (!order.runsDeferredDeletions) return found;
   add(figures.left.size(), "objects and works are left");
   add(figures.early.size(), "works were reported gone before what they had applied");
   for (const std::string& work : figures.early) found.push_back("  " + work);
@@ -148,17 +148,18 @@ std::vector<std::string> shortfalls(const Order& order) {
 
 std::string oneLine(const Order& order) {
   const Figures& figures = order.figures;
-  return "order " + std::to_string(order.seed) + (order.carriesOut ? "" : ", nothing carried out") + ": " +
+  return "order " + std::to_string(order.seed) +
+         (order.runsDeferredDeletions ? "" : ", nothing carried out") + ": " +
          (figures.isEmpty ? "empty" : std::to_string(figures.left.size()) + " left") + " after " +
          decimal(secondsOf(figures.total), 1) + " s (" + decimal(ratioOf(order), 2) +
-         " of the longest path); providers waited " + spread(waitsOf({order}, order.carriesOut)) +
-         (order.carriesOut ? " on the wall" : " of the controllers' time");
+         " of the longest path); providers waited " + spread(waitsOf({order}, order.runsDeferredDeletions)) +
+         (order.runsDeferredDeletions ? " on the wall" : " of the controllers' time");
 }
 
 std::string table(const std::vector<Order>& orders) {
   std::vector<Order> with;
   std::vector<Order> without;
-  for (const Order& order : orders) (order.carriesOut ? with : without).push_back(order);
+  for (const Order& order : orders) (order.runsDeferredDeletions ? with : without).push_back(order);
   std::string text = "| | deferred, and carried out | `deferredDeletions: Never` |\n|---|---|---|\n";
   for (const Row& row : rows()) {
     const auto cell = [&row](const std::vector<Order>& some) { return some.empty() ? "" : row.show(some); };
@@ -171,9 +172,9 @@ Json toJson(const Order& order) {
   const Figures& figures = order.figures;
   Json waits = Json::array();
   for (const Milliseconds wait : figures.waits) waits.push_back(secondsOf(wait));
-  const Json wallTotal = order.carriesOut ? Json(wallSecondsOf(order, figures.total)) : Json();
+  const Json wallTotal = order.runsDeferredDeletions ? Json(wallSecondsOf(order, figures.total)) : Json();
   return {{"seed", order.seed},
-          {"carriesOut", order.carriesOut},
+          {"carriesOut", order.runsDeferredDeletions},
           {"speed", order.speed},
           {"empty", figures.isEmpty},
           {"left", figures.left},

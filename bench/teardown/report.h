@@ -10,8 +10,8 @@ namespace lastout::bench {
 
 struct Order {
   uint32_t seed = 1;
-  bool carriesOut = true;  // lastout deletes what it deferred
-  double speed = 1;        // of the controllers' time: so many of its seconds in one of ours
+  bool runsDeferredDeletions = true;  // lastout deletes what it deferred
+  double speed = 1;                   // of the controllers' time: so many of its seconds in one of ours
   Milliseconds longestPath{0};
   Figures figures;
 };

@@ -10,7 +10,7 @@
 #include "criticalservice/critical_service.h"
 #include "criticalservice/dependencies.h"
 #include "server/runtime/object_client.h"
-#include "server/watch/gone_provider.h"
+#include "server/watch/provider_absence.h"
 
 namespace lastout::server {
 namespace {
@@ -18,12 +18,12 @@ namespace {
 using criticalservice::DeferredDeletion;
 
 // The usual controllers delete what owners or namespaces take along, and nothing else.
-control::Proof proofOf(const DeferredDeletion& deletion, const Requesters& requesters) {
-  using control::Proof;
-  if (!requesters.personsCount) return Proof::None;
-  if (!requesters.isController(deletion.requestedBy)) return Proof::OfPerson;
+control::RequestProof proofOf(const DeferredDeletion& deletion, const Requesters& requesters) {
+  using control::RequestProof;
+  if (!requesters.personsCount) return RequestProof::None;
+  if (!requesters.isController(deletion.requestedBy)) return RequestProof::OfPerson;
   const bool isUsual = usualControllers().contains(deletion.requestedBy);
-  return isUsual || !deletion.owners.empty() ? Proof::None : Proof::OfUnowned;
+  return isUsual || !deletion.owners.empty() ? RequestProof::None : RequestProof::OfUnowned;
 }
 
 // Of an object that has an entry already the annotation counts for more.
@@ -33,7 +33,7 @@ void addAnnotated(const admission::ClusterView& view, const AnnotationsNow& anno
     DeferredDeletionEntry& entry = byUid.try_emplace(one.annotated.uid).first->second;
     entry.deletion = deletionBy(one.object, one.annotated.uid);
     entry.byController = false;
-    entry.proof = control::Proof::OfPerson;
+    entry.proof = control::RequestProof::OfPerson;
     entry.isWanted = true;
     entry.isUnwanted = false;
     entry.isProvider = entry.isProvider || one.object == one.guard.provider;
@@ -71,8 +71,8 @@ std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& 
       entry.isUnwanted = entry.isUnwanted && isUnwanted;
       entry.isProvider = entry.isProvider || deletion.object == service->provider;
       entry.places.push_back({service->meta.name, service->meta.uid, deletion, isWanted});
-      const control::Proof proof = proofOf(deletion, requesters);
-      const auto weight = [](bool wanted, control::Proof proof, int64_t at) {
+      const control::RequestProof proof = proofOf(deletion, requesters);
+      const auto weight = [](bool wanted, control::RequestProof proof, int64_t at) {
         return std::tuple(wanted, proof, at);
       };
       if (entry.places.size() > 1 && weight(isWanted, proof, deletion.requestedAt) <=
@@ -90,7 +90,7 @@ std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& 
     if (entry.isWanted) continue;
     entry.deletion = left.deletion;
     entry.byController = true;
-    entry.proof = control::Proof::None;
+    entry.proof = control::RequestProof::None;
     entry.isWanted = true;
     entry.isUnwanted = false;
     entry.work = left.work;

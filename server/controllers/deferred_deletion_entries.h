@@ -13,16 +13,16 @@
 #include "criticalservice/deferred_deletion.h"
 #include "kube/object_key.h"
 #include "kube/value.h"
-#include "server/controllers/annotation_news.h"
+#include "server/controllers/annotation_events.h"
 #include "server/controllers/deferred_deletion_store.h"
-#include "server/controllers/kept_works.h"
+#include "server/controllers/work_finalizer_plan.h"
 #include "server/watch/live_view.h"
 
 namespace lastout::server {
 
-// One deletion, and who remembers it.
+// One deferred deletion, and the CriticalServices whose status has it.
 struct DeferredDeletionEntry {
-  struct Place {
+  struct StatusEntry {
     std::string service;
     std::string uid;
     criticalservice::DeferredDeletion deletion;  // as it is remembered there
@@ -30,13 +30,13 @@ struct DeferredDeletionEntry {
   };
   criticalservice::DeferredDeletion deletion;  // the one that counts: a person's, or else the latest
   bool byController = true;                    // by its own word
-  control::Proof proof = control::Proof::None;
+  control::RequestProof proof = control::RequestProof::None;
   bool isWanted = false;    // by one of the places
   bool isUnwanted = true;   // by all of them
   bool isProvider = false;  // of one of them: others wait for it
   // Nobody guards it; that provider, which is gone, may have needed it. It goes where it would go anyway.
   std::optional<kube::ObjectKey> neededBy;
-  std::vector<Place> places;
+  std::vector<StatusEntry> places;
   // A work's agent failed in it, and nobody remembers it: the work, and its uid.
   std::string work;
   std::string workUid;

@@ -2,13 +2,13 @@
 
 #include "criticalservice/critical_service.h"
 #include "kube/well_known.h"
-#include "server/watch/ignorance.h"
+#include "server/watch/unknown_types.h"
 
 namespace lastout::server {
 namespace {
 
+using control::DeferralState;
 using control::Fate;
-using control::Wish;
 
 // An object as it was read, for the plan.
 class ReadDeletion {
@@ -18,7 +18,9 @@ class ReadDeletion {
 
   static bool isRemembered(const OwnedObject& /*object*/) { return true; }
   static bool isLive(const OwnedObject& object) { return object.isThere; }
-  static Wish wish(const OwnedObject& object) { return control::wishOf(object.facts); }
+  static DeferralState deferralState(const OwnedObject& object) {
+    return control::deferralStateOf(object.facts);
+  }
   bool isWanted(const OwnedObject& /*object*/) const { return isSo(isWanted_); }
   bool isAllowed(const OwnedObject& /*object*/) const { return isSo(isAllowed_); }
 
@@ -46,7 +48,7 @@ SeenDeletions::SeenDeletions(const std::vector<DeferredDeletionEntry>& entries,
   for (size_t i = 0; i < entries.size(); ++i) {
     inSpace_[object(i).namespaceName].push_back(i);
     ofType_[kube::crdName(object(i).type)].push_back(i);
-    for (const DeferredDeletionEntry::Place& place : entries[i].places) in_[place.service].push_back(i);
+    for (const DeferredDeletionEntry::StatusEntry& place : entries[i].places) in_[place.service].push_back(i);
   }
 }
 
@@ -57,9 +59,10 @@ bool SeenDeletions::isLive(size_t entry) const {
   return (progress == nullptr || progress->refusals < kMostRefusals) && isOfUnknownType(entry);
 }
 
-Wish SeenDeletions::wish(size_t entry) const {
+DeferralState SeenDeletions::deferralState(size_t entry) const {
   const DeferredDeletionProgress* progress = progress_(uid(entry));
-  return progress != nullptr && progress->waits && now_ < progress->notBefore ? Wish::Waits : Wish::Stands;
+  return progress != nullptr && progress->waits && now_ < progress->notBefore ? DeferralState::Waits
+                                                                              : DeferralState::Stands;
 }
 
 bool SeenDeletions::isUnseen(size_t entry) const {
@@ -94,7 +97,7 @@ FateAsRead fateAsRead(const OwnedObject& object, const Question& isWanted, const
   FateAsRead read;
   read.fate = control::fateAlone(facts, object);
   if (read.fate != Fate::Wait) return read;
-  read.waits = ReadDeletion::wish(object) == Wish::Waits;
+  read.waits = ReadDeletion::deferralState(object) == DeferralState::Waits;
   read.problem = read.waits ? object.heldBackBy : facts.problem();
   return read;
 }

@@ -42,7 +42,7 @@ class SeenDeletions {
   // Until the API server has answered, and the watch has told: what the view shows may go is not to be
   // overtaken by what goes after that. Of what nobody follows the answer is all there is.
   bool isLive(size_t entry) const;
-  control::Wish wish(size_t entry) const;  // as it was found last
+  control::DeferralState deferralState(size_t entry) const;  // as it was found last
   bool isWanted(size_t entry) const { return entries_[entry].isWanted; }
   bool isAllowed(size_t entry) const { return view_.decide(object(entry)).allowed; }
   template <class Holds>

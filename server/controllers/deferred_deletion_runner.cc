@@ -9,7 +9,7 @@
 #include "kube/well_known.h"
 #include "server/runtime/lack_of_right.h"
 #include "server/runtime/object_client.h"
-#include "server/watch/gone_provider.h"
+#include "server/watch/provider_absence.h"
 
 namespace lastout::server {
 namespace {
@@ -73,7 +73,7 @@ void DeferredDeletionRunner::pass() {
   const AnnotationsNow annotations = annotationsNow();
   std::vector<DeferredDeletionEvent> news;
   view_.inspectWorks([&](const ViewOfWorks& works) {
-    news = annotationNews_.look(works.view, annotations);
+    news = annotationEvents_.look(works.view, annotations);
     const std::vector<Entry> entries = deferredDeletionEntriesIn(works, options_.requesters, annotations);
     isAnythingDeferred_ = !entries.empty();
     std::set<std::string> uids;
@@ -173,7 +173,7 @@ tl::expected<bool, std::string> DeferredDeletionRunner::isStillWanted(const Entr
     return options_.confirmAnnotationsCount().map_error(withAdvice);
   }
   if (!entry.work.empty()) return isStillDeferredByWork(entry);
-  for (const Entry::Place& place : entry.places) {
+  for (const Entry::StatusEntry& place : entry.places) {
     if (!place.isWanted || place.deletion != entry.deletion) continue;
     const auto service = readRemembering(*server_, view_, place.service, options_.patience);
     if (!service) return tl::unexpected(withAdvice(service.error()));
@@ -265,7 +265,7 @@ std::set<std::string> DeferredDeletionRunner::refused() {
 
 // There is nothing left to delete, or nobody wants it.
 void DeferredDeletionRunner::over(const Entry& entry) {
-  for (const Entry::Place& place : entry.places) options_.forget(place.service, place.deletion);
+  for (const Entry::StatusEntry& place : entry.places) options_.forget(place.service, place.deletion);
   done(entry);
 }
 
@@ -310,7 +310,7 @@ void DeferredDeletionRunner::tell(const Entry& entry, DeferredDeletionEvent::Kin
   if (!entry.work.empty()) return options_.told({kind, entry.deletion, entry.work, entry.workUid, why, true});
   if (!entry.annotation.empty())
     return options_.told({kind, entry.deletion, entry.guard, entry.guardUid, why});
-  const Entry::Place& place = entry.places.front();
+  const Entry::StatusEntry& place = entry.places.front();
   options_.told({kind, entry.deletion, place.service, place.uid, why});
 }
 

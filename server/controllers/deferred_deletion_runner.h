@@ -20,7 +20,7 @@
 #include "criticalservice/deferred_deletion.h"
 #include "kube/locks.h"
 #include "net/worker_pool.h"
-#include "server/controllers/annotation_news.h"
+#include "server/controllers/annotation_events.h"
 #include "server/controllers/deferred_deletion_entries.h"
 #include "server/controllers/deferred_deletion_plan.h"
 #include "server/controllers/deferred_deletion_store.h"
@@ -107,7 +107,7 @@ class DeferredDeletionRunner {
   const std::unique_ptr<client::ApiServer> server_;
   const OwnedObjects objects_;
   std::atomic<bool> isAnythingDeferred_{true};
-  AnnotationNews annotationNews_;  // of the loop
+  AnnotationEvents annotationEvents_;  // of the loop
 
   kube::Mutex mutex_;
   client::RandomFraction random_ LASTOUT_GUARDED_BY(mutex_);

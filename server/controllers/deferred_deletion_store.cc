@@ -147,7 +147,7 @@ DeferredDeletionStore::Takers DeferredDeletionStore::takersOf(const kube::Object
     });
     if (isTaken)
       takers = Takers::Some;
-    else if (view.guards().stakes(object).empty())
+    else if (view.guards().guardEntries(object).empty())
       takers = Takers::Unknown;
   });
   return takers;
@@ -375,7 +375,7 @@ DeferredDeletionStore::Written DeferredDeletionStore::write(const std::string& s
   if (!object) return object.error();
   const DeferredDeletions standing = criticalservice::readDeferredDeletions(*object);
   for (size_t most = criticalservice::kMostDeferredDeletions;;) {
-    const Outcome wanted = outcomeOf(changes, *object, most);
+    const StatusUpdate wanted = outcomeOf(changes, *object, most);
     if (wanted.deferredDeletions == standing) {
       problems_.note("");
       return Written::Done;
@@ -387,11 +387,11 @@ DeferredDeletionStore::Written DeferredDeletionStore::write(const std::string& s
 }
 
 // Nothing new beside so many.
-DeferredDeletionStore::Outcome DeferredDeletionStore::outcomeOf(const Changes& changes,
-                                                                const kube::Value& object,
-                                                                size_t most) const {
+DeferredDeletionStore::StatusUpdate DeferredDeletionStore::outcomeOf(const Changes& changes,
+                                                                     const kube::Value& object,
+                                                                     size_t most) const {
   const criticalservice::DeferralMode deferral = criticalservice::readDeferralMode(object);
-  Outcome wanted{criticalservice::readDeferredDeletions(object), {}};
+  StatusUpdate wanted{criticalservice::readDeferredDeletions(object), {}};
   std::erase_if(wanted.deferredDeletions.deletions, [&](const DeferredDeletion& deletion) {
     const auto forgotten = changes.forgotten.find(deletion.uid);
     return forgotten != changes.forgotten.end() && forgotten->second == deletion;
@@ -412,7 +412,7 @@ DeferredDeletionStore::Outcome DeferredDeletionStore::outcomeOf(const Changes& c
 DeferredDeletionStore::Written DeferredDeletionStore::patch(const std::string& path,
                                                             const std::string& service,
                                                             const kube::Value& object,
-                                                            const Outcome& wanted) {
+                                                            const StatusUpdate& wanted) {
   client::ApiRequest request = client::mergePatch(
       path + "/status",
       {{"metadata", {{"resourceVersion", kube::textAt(object, {"metadata", "resourceVersion"})}}},

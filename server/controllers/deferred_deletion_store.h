@@ -103,7 +103,7 @@ class DeferredDeletionStore {
     std::string service;
     Changes changes;
   };
-  // Nobody is known yet who is to remember it.
+  // No CriticalService is known yet whose status is to have it.
   struct Unplaced {
     criticalservice::DeferredDeletion deletion;
     TimePoint until;
@@ -114,7 +114,7 @@ class DeferredDeletionStore {
   void remember(const admission::Review& review, TimePoint deadline, Takers takers);
   enum class Written : uint8_t { Done, Conflict, TooLarge, Later };
   // What a CriticalService is to remember, and what is to be told once it does.
-  struct Outcome {
+  struct StatusUpdate {
     criticalservice::DeferredDeletions deferredDeletions;
     std::vector<DeferredDeletionEvent> news;
   };
@@ -146,17 +146,17 @@ class DeferredDeletionStore {
   void tellDropped(const criticalservice::DeferredDeletion& deletion, const std::string& service) const;
   void takeBack(const std::string& service, Changes changes) LASTOUT_REQUIRES(mutex_);
   Written write(const std::string& service, const Changes& changes);
-  Outcome outcomeOf(const Changes& changes, const kube::Value& object, size_t most) const;
+  StatusUpdate outcomeOf(const Changes& changes, const kube::Value& object, size_t most) const;
   Written patch(const std::string& path, const std::string& service, const kube::Value& object,
-                const Outcome& wanted);
+                const StatusUpdate& wanted);
   tl::expected<kube::Value, Written> ask(const std::string& service, const client::ApiRequest& request);
 
   const LiveView& view_;
   const DeferredDeletionStoreOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
   client::Backoff backoff_;  // of the loop
-  int conflicts_ = 0;        // likewise: in a row
-  ProblemLog problems_;      // likewise
+  int conflicts_ = 0;        // of the thread: in a row
+  ProblemLog problems_;      // of the thread
 
   kube::Mutex mutex_;
   kube::ConditionVariable changed_;

@@ -6,7 +6,7 @@
 #include "criticalservice/dependencies.h"
 #include "kube/quoting.h"
 #include "kube/well_known.h"
-#include "server/watch/ignorance.h"
+#include "server/watch/unknown_types.h"
 
 namespace lastout::server {
 namespace {
@@ -52,10 +52,11 @@ DependencyStanding foundFor(const admission::ClusterView& view,
                             const criticalservice::CriticalService& service) {
   const auto list = criticalservice::typesToRead(service);
   const std::set<kube::GroupResource> types(list.begin(), list.end());
-  if (const auto ignorance = ignoranceOf(view.graph(), types)) {
-    const std::optional<bool> known = ignorance->lasts ? std::optional(!*ignorance->lasts) : std::nullopt;
-    return {known, ignorance->reason,
-            "what the provider needs may not all be guarded: " + ignorance->message +
+  if (const auto unknownTypes = unknownTypesAmong(view.graph(), types)) {
+    const std::optional<bool> known =
+        unknownTypes->lasts ? std::optional(!*unknownTypes->lasts) : std::nullopt;
+    return {known, unknownTypes->reason,
+            "what the provider needs may not all be guarded: " + unknownTypes->message +
                 grantOfAny(view.graph(), types)};
   }
   if (std::string tooMany = wordsOf(view.needsOf(service).tooMany); !tooMany.empty())

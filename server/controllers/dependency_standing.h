@@ -12,7 +12,7 @@ namespace lastout::server {
 
 // As of a condition.
 struct DependencyStanding {
-  std::optional<bool> known;  // nothing: it will be in a moment
+  std::optional<bool> known;  // nullopt: it will be in a moment
   std::string reason;
   std::string message;
 };

@@ -4,7 +4,8 @@
 
 namespace lastout::server {
 
-Enforcement enforcementOf(const EnforcementFacts& facts, const criticalservice::CriticalService& service) {
+WebhookEnforcement enforcementOf(const EnforcementFacts& facts,
+                                 const criticalservice::CriticalService& service) {
   if (service.intent == criticalservice::DeletionIntent::OrphanResources)
     return {false, "OrphanResources",
             "spec.deletionIntent is OrphanResources: the provider may go at any time", true};

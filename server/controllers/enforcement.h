@@ -9,8 +9,8 @@
 
 namespace lastout::server {
 
-struct Enforcement {
-  std::optional<bool> enforced;  // nothing: it is not known
+struct WebhookEnforcement {
+  std::optional<bool> enforced;  // nullopt: unknown
   std::string reason;            // one word, of a condition
   std::string message;           // one sentence
   bool isGivenUp = false;        // somebody wants it so: the provider may go
@@ -20,14 +20,15 @@ struct Enforcement {
 struct EnforcementFacts {
   bool auditOnly = false;
   bool keepsWebhook = true;       // the webhook configuration is its own to keep
-  std::optional<bool> asksAbout;  // whether that asks about what is wanted; nothing: it is not known
+  std::optional<bool> asksAbout;  // whether that asks about what is wanted; nullopt: unknown
   std::string ownNamespace;       // empty: lastout runs outside the cluster
-  Enforcement probed;             // what probes have shown of what is wanted
+  WebhookEnforcement probed;      // what probes have shown of what is wanted
   ReviewedObjects wanted;         // what the CriticalService guards
   std::string undecided;          // why it is not known yet what that is; empty: it is, as far as it can be
 };
 
 // What speaks against it, and else what probes have shown.
-Enforcement enforcementOf(const EnforcementFacts& facts, const criticalservice::CriticalService& service);
+WebhookEnforcement enforcementOf(const EnforcementFacts& facts,
+                                 const criticalservice::CriticalService& service);
 
 }  // namespace lastout::server

@@ -81,7 +81,7 @@ class FinalizerLoop {
   Patience patience() { return worker_.patience(); }
   // How long to wait after what failed, as the loop itself does.
   client::Backoff backoff() const;
-  // The object's metadata as it is now; nothing: it is not there, or its type is not served. Fails with why
+  // Reads the object's metadata; nullopt: it is not there, or its type is not served. Fails with why
   // it cannot be read.
   tl::expected<std::optional<kube::ObjectMeta>, std::string> read(const kube::ObjectKey& object);
 

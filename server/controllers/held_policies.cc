@@ -108,9 +108,9 @@ HoldPlan HeldPolicies::planFor(const HeldObject& held) const {
 
 // nullopt: it is gone, or is another one. Children are listed wherever they may lie, once for each step that
 // cannot be taken back: a watch may be late by any time.
-Answered<std::optional<HeldObject>> HeldPolicies::readAgain(const kube::ObjectKey& key,
-                                                            const kube::ResourceType& type,
-                                                            bool withChildren) const {
+RequestResult<std::optional<HeldObject>> HeldPolicies::readAgain(const kube::ObjectKey& key,
+                                                                 const kube::ResourceType& type,
+                                                                 bool withChildren) const {
   auto object = client_.get(type, key);
   if (!object) return tl::unexpected(object.error());
   if (!*object) return std::nullopt;
@@ -127,8 +127,8 @@ Answered<std::optional<HeldObject>> HeldPolicies::readAgain(const kube::ObjectKe
   return objects_.find(std::move(**object), listed);
 }
 
-Answered<void> HeldPolicies::carryOut(HeldObject& held, const kube::ResourceType& type,
-                                      const HoldPlan& plan) {
+RequestResult<void> HeldPolicies::carryOut(HeldObject& held, const kube::ResourceType& type,
+                                           const HoldPlan& plan) {
   if (!options_.mayAct()) return {};
   if (plan.addFinalizer || (!plan.release.empty() && !plan.removeFinalizer)) {
     auto set = setFinalizers(held, type, plan);
@@ -171,8 +171,8 @@ Answered<void> HeldPolicies::carryOut(HeldObject& held, const kube::ResourceType
 }
 
 // A type without a status of its own has it in the object.
-Answered<void> HeldPolicies::patchStatus(HeldObject& held, const kube::ResourceType& type,
-                                         const HoldPlan& plan) const {
+RequestResult<void> HeldPolicies::patchStatus(HeldObject& held, const kube::ResourceType& type,
+                                              const HoldPlan& plan) const {
   auto patched = client_.patch(type, held.object.meta, plan.statusPatch, "status");
   if (patched && !*patched) patched = client_.patch(type, held.object.meta, plan.statusPatch);
   if (!patched) return tl::unexpected(patched.error());
@@ -198,8 +198,8 @@ bool HeldPolicies::noteRejected(const HeldObject& held, const HoldPlan& plan, co
   return true;
 }
 
-Answered<void> HeldPolicies::setFinalizers(const HeldObject& held, const kube::ResourceType& type,
-                                           const HoldPlan& plan) const {
+RequestResult<void> HeldPolicies::setFinalizers(const HeldObject& held, const kube::ResourceType& type,
+                                                const HoldPlan& plan) const {
   std::vector<std::string> finalizers = held.object.meta.finalizers;
   std::string released;
   for (const std::string& one : plan.release) {
@@ -216,8 +216,8 @@ Answered<void> HeldPolicies::setFinalizers(const HeldObject& held, const kube::R
 }
 
 // One that cannot be deleted does not keep the others.
-Answered<void> HeldPolicies::deleteChildren(const HoldPlan& plan) const {
-  Answered<void> all;
+RequestResult<void> HeldPolicies::deleteChildren(const HoldPlan& plan) const {
+  RequestResult<void> all;
   for (const protection::HeldChild& child : plan.deleteChildren) {
     if (!options_.mayAct()) break;
     const auto type = options_.findType(child.key.type);

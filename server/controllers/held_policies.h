@@ -62,14 +62,15 @@ class HeldPolicies {
   // `wasWritten`: by a former plan, of which no watch may have told yet.
   Round settleOnce(const kube::ObjectKey& key, const kube::ResourceType& type, bool wasWritten);
   protection::HoldPlan planFor(const HeldObject& held) const;
-  Answered<std::optional<HeldObject>> readAgain(const kube::ObjectKey& key, const kube::ResourceType& type,
-                                                bool withChildren) const;
-  Answered<void> carryOut(HeldObject& held, const kube::ResourceType& type, const protection::HoldPlan& plan);
-  Answered<void> patchStatus(HeldObject& held, const kube::ResourceType& type,
-                             const protection::HoldPlan& plan) const;
-  Answered<void> setFinalizers(const HeldObject& held, const kube::ResourceType& type,
-                               const protection::HoldPlan& plan) const;
-  Answered<void> deleteChildren(const protection::HoldPlan& plan) const;
+  RequestResult<std::optional<HeldObject>> readAgain(const kube::ObjectKey& key,
+                                                     const kube::ResourceType& type, bool withChildren) const;
+  RequestResult<void> carryOut(HeldObject& held, const kube::ResourceType& type,
+                               const protection::HoldPlan& plan);
+  RequestResult<void> patchStatus(HeldObject& held, const kube::ResourceType& type,
+                                  const protection::HoldPlan& plan) const;
+  RequestResult<void> setFinalizers(const HeldObject& held, const kube::ResourceType& type,
+                                    const protection::HoldPlan& plan) const;
+  RequestResult<void> deleteChildren(const protection::HoldPlan& plan) const;
   bool noteRejected(const HeldObject& held, const protection::HoldPlan& plan, const NotDone& refusal);
   void askExternal(const HeldObject& held, const std::string& word);
   void report(const HeldObject& held, const protection::HoldPlan& plan);

@@ -16,16 +16,16 @@ using std::chrono::steady_clock;
 // They tell by which finalizers policies held objects while another lastout ran.
 
 // Why not all objects of a type are known; empty: they are.
-std::string whyNotKnown(const client::Knowledge& knowledge) {
+std::string whyNotKnown(const client::SyncStatus& knowledge) {
   switch (knowledge.state) {
-    case client::Knowledge::State::Synced:
+    case client::SyncStatus::State::Synced:
       return "";
-    case client::Knowledge::State::Stale:
+    case client::SyncStatus::State::Stale:
       return knowledge.listed ? "" : "its objects are not known yet";  // what ends something reads once more
-    case client::Knowledge::State::NeverSynced:
+    case client::SyncStatus::State::NeverSynced:
       return "its objects are not known yet";
-    case client::Knowledge::State::Forbidden:
-    case client::Knowledge::State::NotServed:
+    case client::SyncStatus::State::Forbidden:
+    case client::SyncStatus::State::NotServed:
       return knowledge.why;
   }
   return "";
@@ -177,7 +177,7 @@ client::Audience HeldPolicyRole::audienceOf(const kube::ResourceType& type) {
   audience.remove = [this, type](const client::Removed& removed) {
     changed(objects_.remove({type.type, removed.namespaceName, removed.name}, removed.uid));
   };
-  audience.knowledge = [this, type](const client::Knowledge& knowledge) {
+  audience.knowledge = [this, type](const client::SyncStatus& knowledge) {
     changed(objects_.know(type.type, whyNotKnown(knowledge)));
   };
   return audience;
@@ -192,7 +192,7 @@ client::Audience HeldPolicyRole::audienceOfAdmissionPolicies() {
     changed(objects_.knowFormer(former));
   };
   audience.remove = [](const client::Removed& /*removed*/) {};
-  audience.knowledge = [](const client::Knowledge& /*knowledge*/) {};
+  audience.knowledge = [](const client::SyncStatus& /*knowledge*/) {};
   return audience;
 }
 

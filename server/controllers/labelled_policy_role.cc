@@ -96,14 +96,14 @@ client::Audience LabelledPolicyRole::audienceOf(const kube::ResourceType& type) 
           [this, type,
            problems = ProblemLog(parts_.options.log, "labels of " + toString(type.type) + ": ",
                                  "labels of " + toString(type.type) + ": followed again")](
-              const client::Knowledge& knowledge) mutable {
+              const client::SyncStatus& knowledge) mutable {
             std::string why = knowledge.why;
             if (isLackOfRight(why, {"list", "watch"}))
               why +=
                   "; the ClusterRole lastout-labels-policies grants get, list, watch and patch to what is "
                   "aggregated to it";
             problems.note(why);
-            know(type.type, knowledge.state == client::Knowledge::State::Synced ? "" : why);
+            know(type.type, knowledge.state == client::SyncStatus::State::Synced ? "" : why);
           }};
 }
 

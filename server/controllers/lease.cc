@@ -87,7 +87,7 @@ bool LeaseElection::isAnothers(TimePoint now) const {
   return !lease_.holder.empty() && lease_.holder != identity_ && now < changedAt_ + lease_.duration;
 }
 
-LeaseElection::Step LeaseElection::next(TimePoint now, WallTime wall) {
+LeaseElection::NextAction LeaseElection::next(TimePoint now, WallTime wall) {
   if (now < notBefore_) return {Action::Wait, notBefore_, {}};
   if (!isFresh_) return {Action::Read, {}, {}};
   if (isAnothers(now)) {

@@ -49,7 +49,7 @@ struct LeaseTimes {
 class LeaseElection {
  public:
   enum class Action : uint8_t { Wait, Read, Write };
-  struct Step {
+  struct NextAction {
     Action action = Action::Wait;
     TimePoint until;  // Wait: for so long
     Lease lease;      // Write: this, over its resourceVersion
@@ -58,7 +58,7 @@ class LeaseElection {
   // `identity`: no other process may have the same.
   LeaseElection(std::string identity, LeaseTimes times, client::RandomFraction random);
 
-  Step next(TimePoint now, WallTime wall);
+  NextAction next(TimePoint now, WallTime wall);
 
   // What came of it:
   void saw(std::optional<Lease> lease, TimePoint now);  // it was read, or there is none

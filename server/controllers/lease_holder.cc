@@ -14,8 +14,8 @@ using std::chrono::steady_clock;
 constexpr milliseconds kFarewell{2'000};  // for an answer to what gives it back
 
 // Returns the Lease that the request is answered with.
-Answered<Lease> askForLease(client::ApiServer& server, const client::ApiRequest& request,
-                            milliseconds longest) {
+RequestResult<Lease> askForLease(client::ApiServer& server, const client::ApiRequest& request,
+                                 milliseconds longest) {
   const auto object = ObjectClient(server, longest, kMostOwnObjectBytes).askForObject(request);
   if (!object) return tl::unexpected(object.error());
   auto lease = readLease(*object);
@@ -54,7 +54,7 @@ bool LeaseHolder::holds() const {
 }
 
 void LeaseHolder::step() {
-  LeaseElection::Step step;
+  LeaseElection::NextAction step;
   {
     const kube::MutexLock lock(mutex_);
     step = election_.next(steady_clock::now(), options_.clock());

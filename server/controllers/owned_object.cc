@@ -63,7 +63,7 @@ tl::expected<OwnedObject, std::string> readOwnedObject(const DeferredDeletionEnt
   object.facts.proof = entry.proof;
   object.facts.isInDoubt = entry.neededBy.has_value();
   if (const auto annotated = admission::annotatedBy(**meta)) object.annotation = annotated->value;
-  if (entry.proof == control::Proof::OfPerson) return object;
+  if (entry.proof == control::RequestProof::OfPerson) return object;
   const auto spaceTerminates = terminates(reads, key.namespaceName);
   if (!spaceTerminates) return tl::unexpected(spaceTerminates.error());
   object.facts.spaceTerminates = *spaceTerminates;

@@ -23,7 +23,7 @@ struct OwnedObject {
   bool isThere = false;  // with the uid that is meant, and nobody deletes it yet
   std::string resourceVersion;
   std::string annotation;  // lastout.dev/delete-when-free, as of AnnotatedObject; empty: it has none
-  control::WishFacts facts;
+  control::DeferralFacts facts;
   std::string heldBackBy;  // one owner that holds it back: who, and why
 };
 

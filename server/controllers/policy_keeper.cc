@@ -18,7 +18,7 @@ namespace {
 
 using protection::AdmissionPolicyAction;
 using protection::PolicyMode;
-using State = client::Knowledge::State;
+using State = client::SyncStatus::State;
 
 constexpr std::string_view kDeletionPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
 constexpr std::string_view kAdmissionPolicies =
@@ -96,7 +96,7 @@ std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access,
     }
     worker_.wake();
   };
-  audience.knowledge = [this, type](const client::Knowledge& knowledge) {
+  audience.knowledge = [this, type](const client::SyncStatus& knowledge) {
     {
       const kube::MutexLock lock(mutex_);
       types_[type].state = knowledge.state;
@@ -287,7 +287,7 @@ void PolicyKeeper::carryOut(const AdmissionPolicyAction& action) {
 // Nobody knows what stands then: it writes nothing, as the object may be there already.
 void PolicyKeeper::noteForbidden(const std::vector<protection::DeletionPolicy>& policies) {
   for (const protection::DeletionPolicy& policy : policies) {
-    if (runsAt(policy, options_.mode, protection::Place::ApiServer))
+    if (runsAt(policy, options_.mode, protection::EnforcementPoint::ApiServer))
       writeProblems_[policy.meta.name] =
           "lastout may not list ValidatingAdmissionPolicies and their bindings, so it makes none of the "
           "policy: deploy/rbac.yaml gives that right, and " +
@@ -338,7 +338,7 @@ protection::PolicyStanding PolicyKeeper::standingOf(const Kept& kept) {
   standing.labelProblem = options_.labelProblem(policy);
   standing.holdProblem = options_.holdProblem(policy);
   standing.forceProblem = whyForceDoesNotCount(kept);
-  standing.hasWebhookPart = runsAt(policy, options_.mode, protection::Place::Webhook);
+  standing.hasWebhookPart = runsAt(policy, options_.mode, protection::EnforcementPoint::Webhook);
   if (options_.unknownTypes) standing.unknownTypes = options_.unknownTypes(policy);
   return standing;
 }

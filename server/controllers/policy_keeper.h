@@ -1,7 +1,7 @@
 // PolicyKeeper: keeps the API server's ValidatingAdmissionPolicies as the DeletionPolicies want them
 // (protection/admission_plan.h), puts back what somebody else changes or deletes, and writes the policies'
-// status. It has a Worker, and no Controller: the plan is of all policies, what they have made and what nobody
-// wants any more at once.
+// status. It has a Worker, and no Controller: the plan is of all policies, what they have made and what
+// nobody wants any more at once.
 #pragma once
 
 #include <chrono>
@@ -79,7 +79,7 @@ class PolicyKeeper {
     kube::Value content;
   };
   struct Type {
-    client::Knowledge::State state = client::Knowledge::State::NeverSynced;
+    client::SyncStatus::State state = client::SyncStatus::State::NeverSynced;
     std::map<std::string, Seen, std::less<>> objects;  // by name
   };
   // A policy of this pass.
@@ -103,7 +103,7 @@ class PolicyKeeper {
   bool goesOn() const { return isWithdrawing_ ? options_.mayWrite() : worker_.goesOn(); }
   bool knowsAll(bool areNone) LASTOUT_REQUIRES(mutex_);
   // One of the API server's two types is in that state.
-  bool isIn(client::Knowledge::State state);
+  bool isIn(client::SyncStatus::State state);
   // Returns why force does not count for the objects of a policy that is understood; empty: it does, or the
   // policy has none.
   std::string whyForceDoesNotCount(const Kept& kept);

@@ -28,8 +28,8 @@ const kube::ResourceType& typeOfPolicies() {
   return *kube::ResourceMap::builtIn().find(protection::deletionPolicyType());
 }
 
-std::string problemOf(const client::Knowledge& knowledge) {
-  if (knowledge.state == client::Knowledge::State::NotServed)
+std::string problemOf(const client::SyncStatus& knowledge) {
+  if (knowledge.state == client::SyncStatus::State::NotServed)
     return "this API server has no DeletionPolicies: apply deploy/crd/deletionpolicies.yaml";
   return knowledge.why;
 }
@@ -63,7 +63,7 @@ client::Audience ProfileKeeper::audience() {
     }
     worker_.wake();
   };
-  audience.knowledge = [this](const client::Knowledge& knowledge) {
+  audience.knowledge = [this](const client::SyncStatus& knowledge) {
     {
       const kube::MutexLock lock(mutex_);
       knowledge_ = knowledge;
@@ -103,7 +103,7 @@ bool ProfileKeeper::isAsItShould(const KeptManifest& policy) {
 std::optional<TimePoint> ProfileKeeper::pass() {
   {
     const kube::MutexLock lock(mutex_);
-    if (knowledge_.state != client::Knowledge::State::Synced) {
+    if (knowledge_.state != client::SyncStatus::State::Synced) {
       problems_.note(problemOf(knowledge_));
       return std::nullopt;
     }

@@ -59,7 +59,7 @@ class ProfileKeeper {
   std::map<std::string, std::string> written_;  // the version that an apply came to, by name
 
   kube::Mutex mutex_;
-  client::Knowledge knowledge_ LASTOUT_GUARDED_BY(mutex_);
+  client::SyncStatus knowledge_ LASTOUT_GUARDED_BY(mutex_);
   std::map<std::string, Seen> standing_ LASTOUT_GUARDED_BY(mutex_);  // by name
   Worker worker_;
   client::Watcher watcher_;

@@ -10,7 +10,7 @@
 namespace lastout::server {
 
 struct Readiness {
-  std::optional<bool> ready;  // nothing: it is not known
+  std::optional<bool> ready;  // nullopt: unknown
   std::string reason;         // one word, of a condition
   std::string message;        // one sentence
   bool isUnreadable = false;  // the object could not be read, for the reason kUnreadable

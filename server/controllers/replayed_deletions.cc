@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "admission/delete_when_free.h"
-#include "server/controllers/annotation_news.h"
+#include "server/controllers/annotation_events.h"
 #include "server/runtime/lack_of_right.h"
 
 namespace lastout::server {

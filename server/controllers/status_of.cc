@@ -16,7 +16,7 @@
 #include "kube/quoting.h"
 #include "kube/timestamp.h"
 #include "server/controllers/dependency_standing.h"
-#include "server/watch/ignorance.h"
+#include "server/watch/unknown_types.h"
 
 namespace lastout::server {
 namespace {
@@ -162,7 +162,7 @@ ProviderState lookAtProvider(const graph::Graph& graph, const CriticalService& s
   if (object) {
     state.present = true;
     state.terminating = graph.isTerminating(*object);
-    state.held = admission::mannerOf(graph, *object) == admission::Manner::Held;
+    state.held = admission::deletionEffectOf(graph, *object) == admission::DeletionEffect::Held;
     state.uid = graph.uid(*object);
     state.seen = criticalservice::observeProvider(service, state.uid);
   } else {
@@ -221,7 +221,7 @@ std::string standingReason(const StatusJson& standing, std::string_view type) {
 // that lastout has let go, because its criteria held, and of one that its own finalizer holds.
 ConditionText enforced(const CriticalService& service, const StatusJson& standing,
                        const ProviderState& provider, const ConditionText& satisfied,
-                       const Enforcement& enforcement) {
+                       const WebhookEnforcement& enforcement) {
   const bool wasLetGo = !service.providerUid.empty() && satisfied.status != std::optional(false) &&
                         standingReason(standing, "Enforced") != kProviderTerminating;
   if (!provider.terminating || provider.held || wasLetGo || enforcement.isGivenUp)
@@ -289,8 +289,8 @@ ConditionText degraded(const graph::Graph& graph, const CriticalService& service
                        const ProviderState& provider, const StatusFacts& facts) {
   if (std::string why = doubts(service, false); !why.empty()) return {true, kNotUnderstood, std::move(why)};
   if (std::string why = doubts(service, true); !why.empty()) return {true, "TypeNeverSeen", std::move(why)};
-  if (auto ignorance = ignoranceOf(graph, typesOf(service)))
-    return {ignorance->lasts, std::move(ignorance->reason), std::move(ignorance->message)};
+  if (auto unknownTypes = unknownTypesAmong(graph, typesOf(service)))
+    return {unknownTypes->lasts, std::move(unknownTypes->reason), std::move(unknownTypes->message)};
   if (!facts.holdProblem.empty()) return {true, "HoldFailed", facts.holdProblem};
   if (provider.present.value_or(false) && facts.readiness.isUnreadable)
     return {true, kUnreadable, facts.readiness.message};
@@ -306,9 +306,10 @@ std::string askedByAnnotations(const admission::ClusterView& view, const Critica
   for (const auto& [key, annotated] : view.annotated()) {
     if (!admission::askedUntil(annotated, now)) continue;
     const bool isItself = key == criticalservice::keyOf(service);
-    const bool isGuarded = std::ranges::any_of(view.guards().stakes(key), [&](const admission::Stake& stake) {
-      return stake.service == number && admission::remembers(stake.role, isItself);
-    });
+    const bool isGuarded =
+        std::ranges::any_of(view.guards().guardEntries(key), [&](const admission::GuardEntry& guardEntry) {
+          return guardEntry.service == number && admission::remembers(guardEntry.role, isItself);
+        });
     if (isGuarded) asked.push_back(toString(key) + ": " + admission::wordsOf(annotated, now));
   }
   return asked.empty() ? "" : "; " + joinedForPeople(asked);

@@ -16,7 +16,7 @@ namespace lastout::server {
 // What the view does not know.
 struct StatusFacts {
   Readiness readiness;  // of the provider, should it be there
-  Enforcement enforcement;
+  WebhookEnforcement enforcement;
   std::string holdProblem;       // why the provider cannot be held, or let go; empty: nothing is known
   std::chrono::sys_seconds now;  // of what changes now
 };

@@ -198,7 +198,7 @@ bool StatusWriter::write(const std::string& name, const Due& due, StatusJson pat
 
 // An answer about this one alone.
 bool StatusWriter::took(const std::string& name, const Due& due,
-                        const Answered<client::WholeAnswer>& written) {
+                        const RequestResult<client::WholeAnswer>& written) {
   const TimePoint now = steady_clock::now();
   Record& record = records_[name];
   std::string problem;

@@ -24,8 +24,8 @@ namespace lastout::server {
 struct StatusWriterOptions {
   std::function<bool()> mayWrite;  // this lastout holds the Lease
   // Of a service in the view, whose lock is held.
-  std::function<Enforcement(const criticalservice::CriticalService& service,
-                            const admission::ClusterView& view)>
+  std::function<WebhookEnforcement(const criticalservice::CriticalService& service,
+                                   const admission::ClusterView& view)>
       enforcement;
   // Why its provider cannot be held, or let go; empty: nothing is known. Must not ask the view.
   std::function<std::string(const criticalservice::CriticalService& service)> holdProblem =
@@ -105,7 +105,7 @@ class StatusWriter {
   std::optional<Due> due(const std::string& name);
   bool isDue(Record& record, const Due& due, TimePoint now) const;
   bool write(const std::string& name, const Due& due, nlohmann::json patch);
-  bool took(const std::string& name, const Due& due, const Answered<client::WholeAnswer>& written);
+  bool took(const std::string& name, const Due& due, const RequestResult<client::WholeAnswer>& written);
   void troubled(const NotDone& failure);
 
   const LiveView& view_;

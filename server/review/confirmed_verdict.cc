@@ -14,7 +14,7 @@ constexpr int kMostRounds = 8;  // of confirming reads, for what they find and w
 // What has been read for one verdict.
 struct ReadSoFar {
   std::set<graph::Condition> confirmed;
-  std::vector<admission::Seen> seen;
+  std::vector<admission::ObservedObject> seen;
 };
 
 // nullopt: a read found a holder, or all of them found none; else why one of them failed.
@@ -41,13 +41,14 @@ std::optional<std::string> readMore(ConfirmingReads& reads, const ConfirmingRead
 // Until all that the verdict rests on was read since it was asked for: the verdict is made again with what
 // was found.
 ConfirmedVerdict confirmedVerdict(LiveView& view, ConfirmingReads& reads, const kube::ObjectKey& object,
-                                  admission::Manner manner, TimePoint deadline,
+                                  admission::DeletionEffect deletionEffect, TimePoint deadline,
                                   std::optional<ConfirmingReads::Asked> asked) {
   ReadSoFar read;
   // A failure counts only if the verdict still rests on what failed, which is then asked for again.
   if (asked) readMore(reads, *asked, deadline, read);
   for (int round = 0; round < kMostRounds; ++round) {
-    admission::Judged judged = view.judge(object, std::chrono::steady_clock::now(), read.seen, manner);
+    admission::PreliminaryVerdict judged =
+        view.judge(object, std::chrono::steady_clock::now(), read.seen, deletionEffect);
     if (!judged.decision.allowed || !judged.decision.guarded) return {std::move(judged), std::nullopt};
     std::erase_if(judged.toConfirm,
                   [&](const graph::Condition& condition) { return read.confirmed.contains(condition); });
@@ -64,7 +65,8 @@ tl::expected<bool, std::string> isConfirmedToGo(LiveView& view, ConfirmingReads&
   const auto current = services.read(deadline);
   if (!current) return tl::unexpected("who guards it cannot be read: " + current.error().message);
   if (!view.untoldGuard(object, **current).empty()) return false;
-  const ConfirmedVerdict verdict = confirmedVerdict(view, reads, object, admission::Manner::Ending, deadline);
+  const ConfirmedVerdict verdict =
+      confirmedVerdict(view, reads, object, admission::DeletionEffect::Ending, deadline);
   if (verdict.unconfirmed)
     return tl::unexpected("that it may go could not be confirmed: " + *verdict.unconfirmed);
   return verdict.judged.decision.allowed;

@@ -12,14 +12,14 @@
 namespace lastout::server {
 
 struct ConfirmedVerdict {
-  admission::Judged judged;
+  admission::PreliminaryVerdict judged;
   std::optional<std::string> unconfirmed;  // why that could not be found out; then `judged` says nothing
 };
 
 // Judges a DELETE in that manner. What a read finds counts as if it had been known. Who guards the object is
 // not asked here. `asked`: reads that began after the DELETE was asked for, and need not be made again.
 ConfirmedVerdict confirmedVerdict(LiveView& view, ConfirmingReads& reads, const kube::ObjectKey& object,
-                                  admission::Manner manner, TimePoint deadline,
+                                  admission::DeletionEffect deletionEffect, TimePoint deadline,
                                   std::optional<ConfirmingReads::Asked> asked = std::nullopt);
 
 // Whether a DELETE of the object that ends it would be allowed now: by all CriticalServices that guard it by

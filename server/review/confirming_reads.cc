@@ -183,7 +183,7 @@ void ConfirmingReads::beginDue() {
   loop_.wakeAt(now + kLookAfter);
 }
 
-void ConfirmingReads::begin(const Subject& subject, const std::shared_ptr<Read>& read) {
+void ConfirmingReads::begin(const ReadTarget& subject, const std::shared_ptr<Read>& read) {
   read->begun = true;
   ++underWay_;
   readers_.add([this, subject, read, conditions = read->conditions] {
@@ -198,7 +198,7 @@ void ConfirmingReads::begin(const Subject& subject, const std::shared_ptr<Read>&
 }
 
 // The one that may begin first.
-std::map<ConfirmingReads::Subject, ConfirmingReads::Reads>::iterator ConfirmingReads::firstToBegin() {
+std::map<ConfirmingReads::ReadTarget, ConfirmingReads::Reads>::iterator ConfirmingReads::firstToBegin() {
   auto first = reads_.end();
   for (auto each = reads_.begin(); each != reads_.end(); ++each) {
     if (each->second.running->begun) continue;
@@ -209,11 +209,11 @@ std::map<ConfirmingReads::Subject, ConfirmingReads::Reads>::iterator ConfirmingR
 }
 
 // `read` has begun with these conditions.
-ConfirmingReads::Done ConfirmingReads::carryOut(const Subject& subject,
+ConfirmingReads::Done ConfirmingReads::carryOut(const ReadTarget& subject,
                                                 const ConsistentReader::Conditions& conditions, Read& read) {
   const TimePoint begunAt = steady_clock::now();
   const TimePoint deadline = begunAt + options_.longest;
-  const auto found = [&](const Condition& condition, admission::Seen holder) {
+  const auto found = [&](const Condition& condition, admission::ObservedObject holder) {
     const kube::MutexLock lock(mutex_);
     read.found.emplace(condition, std::move(holder));
     read.changed.notifyAll();
@@ -230,12 +230,14 @@ ConfirmingReads::Done ConfirmingReads::carryOut(const Subject& subject,
   reads->second.running = std::exchange(reads->second.next, nullptr);
   if (!reads->second.running) reads_.erase(reads);
   read.changed.notifyAll();
-  const Outcome outcome = !result ? Outcome::Failed : read.found.empty() ? Outcome::Free : Outcome::Held;
+  const ReadOutcome outcome = !result              ? ReadOutcome::Failed
+                              : read.found.empty() ? ReadOutcome::Free
+                                                   : ReadOutcome::Held;
   return {outcome, std::chrono::duration_cast<std::chrono::microseconds>(now - begunAt)};
 }
 
 // What is small enough to be read while somebody waits is always read whole.
-void ConfirmingReads::ended(const Subject& subject, const Read& read, TimePoint now) {
+void ConfirmingReads::ended(const ReadTarget& subject, const Read& read, TimePoint now) {
   const auto before = outlasting_.find(subject.what);
   if (read.failure) return;  // what counts still does, for a while
   ConsistentReader::Conditions unheld;

@@ -37,12 +37,12 @@ struct ConfirmingReadsOptions {
 // the watch knows of as many objects as the API server has (docs/verdicts.md, "Before an ALLOW").
 class ConfirmingReads {
  public:
-  using Holder = std::optional<admission::Seen>;
+  using Holder = std::optional<admission::ObservedObject>;
 
   // What came of one read, for the metrics.
-  enum class Outcome : uint8_t { Free, Held, Failed };
+  enum class ReadOutcome : uint8_t { Free, Held, Failed };
   struct Done {
-    Outcome outcome = Outcome::Free;
+    ReadOutcome outcome = ReadOutcome::Free;
     std::chrono::microseconds took{0};
   };
   using Observer = std::function<void(const Done& read)>;  // called by any thread, after the read
@@ -66,10 +66,10 @@ class ConfirmingReads {
 
  private:
   // What is read at once: one object, or all of a type; that one whole, or again.
-  struct Subject {
+  struct ReadTarget {
     graph::Condition what;
     bool again = false;
-    auto operator<=>(const Subject&) const = default;  // NOLINT(modernize-use-nullptr)
+    auto operator<=>(const ReadTarget&) const = default;  // NOLINT(modernize-use-nullptr)
   };
   // Its members are guarded by the mutex of its owner, mutex_.
   struct Read {
@@ -80,8 +80,8 @@ class ConfirmingReads {
     bool begun = false;
     bool done = false;
     int waiting = 0;  // how many want it
-    std::map<graph::Condition, admission::Seen> found;
-    std::optional<std::string> failure;  // when done; nothing: what was not found is not there
+    std::map<graph::Condition, admission::ObservedObject> found;
+    std::optional<std::string> failure;  // when done; nullopt: what was not found is not there
   };
   struct Reads {
     std::shared_ptr<Read> running;  // or about to
@@ -104,12 +104,12 @@ class ConfirmingReads {
   void leave(const std::shared_ptr<Read>& read) LASTOUT_REQUIRES(mutex_);
   void beginDue();
   void renew(TimePoint now) LASTOUT_REQUIRES(mutex_);
-  std::map<Subject, Reads>::iterator firstToBegin() LASTOUT_REQUIRES(mutex_);
-  void begin(const Subject& subject, const std::shared_ptr<Read>& read) LASTOUT_REQUIRES(mutex_);
+  std::map<ReadTarget, Reads>::iterator firstToBegin() LASTOUT_REQUIRES(mutex_);
+  void begin(const ReadTarget& subject, const std::shared_ptr<Read>& read) LASTOUT_REQUIRES(mutex_);
   TimePoint beginOf(const graph::Condition& what, TimePoint now) const LASTOUT_REQUIRES(mutex_);
-  Done carryOut(const Subject& subject, const ConsistentReader::Conditions& conditions, Read& read)
+  Done carryOut(const ReadTarget& subject, const ConsistentReader::Conditions& conditions, Read& read)
       LASTOUT_EXCLUDES(mutex_);
-  void ended(const Subject& subject, const Read& read, TimePoint now) LASTOUT_REQUIRES(mutex_);
+  void ended(const ReadTarget& subject, const Read& read, TimePoint now) LASTOUT_REQUIRES(mutex_);
 
   const Observer observer_;
   const ConfirmingReadsOptions options_;
@@ -117,7 +117,7 @@ class ConfirmingReads {
 
   kube::Mutex mutex_;
   bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
-  std::map<Subject, Reads> reads_ LASTOUT_GUARDED_BY(mutex_);  // each with one that runs, or is about to
+  std::map<ReadTarget, Reads> reads_ LASTOUT_GUARDED_BY(mutex_);  // each with one that runs, or is about to
   std::map<graph::Condition, Outlasting> outlasting_ LASTOUT_GUARDED_BY(mutex_);
   Ended lastEnded_ LASTOUT_GUARDED_BY(mutex_);
   size_t underWay_ LASTOUT_GUARDED_BY(mutex_) = 0;  // reads

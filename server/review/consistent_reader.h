@@ -21,7 +21,7 @@ namespace lastout::server {
 class ConsistentReader {
  public:
   // Told of one holder of a condition, as soon as it is seen.
-  using Found = std::function<void(const graph::Condition& condition, admission::Seen holder)>;
+  using Found = std::function<void(const graph::Condition& condition, admission::ObservedObject holder)>;
   using Conditions = std::set<graph::Condition>;  // either one on an object, or any on objects of one type
 
   ConsistentReader(const std::shared_ptr<client::Access>& access, const LiveView& view);

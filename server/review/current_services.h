@@ -53,7 +53,7 @@ class CurrentServices {
   void stop();
 
  private:
-  using Read = std::optional<kube::Result<Services>>;  // nothing: it is not done
+  using Read = std::optional<kube::Result<Services>>;  // nullopt: it is not done
 
   void readForAll();
 

@@ -64,7 +64,7 @@ std::vector<Requirements> labelsOf(const Case& one,
                                    const std::function<bool(const protection::AncestorTest&)>& byOwnLabels) {
   using Operator = kube::SelectorRequirement::Operator;
   Requirements key;
-  if (one.key && one.key->place == protection::KeyTest::Place::Label)
+  if (one.key && one.key->place == protection::KeyTest::MetadataField::Label)
     key.push_back({one.key->key, one.key->values.empty() ? Operator::Exists : Operator::In, one.key->values});
   if (!one.ancestor || !byOwnLabels(*one.ancestor)) return {std::move(key)};
   std::vector<Requirements> all;

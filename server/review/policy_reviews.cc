@@ -74,7 +74,7 @@ std::optional<PolicyReviews::Asked> PolicyReviews::understand(const admission::R
     auto newMeta = metaOf(*after);
     if (!newMeta) return fail(newMeta.error().message);
     asked.newMeta = std::move(*newMeta);
-    asked.request.operation = protection::Operation::Update;
+    asked.request.operation = protection::PolicyOperation::Update;
   }
   asked.before = std::move(*before);
   asked.meta = std::move(*meta);

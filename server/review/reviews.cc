@@ -52,7 +52,7 @@ void addAdvice(std::string& message, const std::string& advice) {
   message += advice;
 }
 
-std::vector<std::string> warningsOf(const admission::Judged& judged) {
+std::vector<std::string> warningsOf(const admission::PreliminaryVerdict& judged) {
   if (!judged.decision.held) return {};
   return {judged.explanation.message};
 }
@@ -157,7 +157,7 @@ Reviews::Judgement Reviews::judgeScaling(const admission::Review& review, TimePo
     guarded = view.guardsScaling(review.object);
   });
   if (!guarded) return {};
-  Judgement judgement = judgeByWatch(review.object, admission::Manner::Ending, deadline);
+  Judgement judgement = judgeByWatch(review.object, admission::DeletionEffect::Ending, deadline);
   judgement.confirmed = judgement.confirmed && compared.wereRead;
   if (!judgement.allowed) judgement.explanation.message.insert(0, admission::kScalingIsGuarded);
   return judgement;
@@ -167,26 +167,27 @@ Reviews::Judgement Reviews::judgeScaling(const admission::Review& review, TimePo
 // CriticalServices that there were when it was asked.
 Reviews::Judgement Reviews::judgeDelete(const admission::Review& review, TimePoint deadline) const {
   const kube::ObjectKey& object = review.object;
-  const admission::Manner manner = mannerOf(review, steady_clock::now());
-  admission::Judged first = view_.judge(object, steady_clock::now(), {}, manner);
+  const admission::DeletionEffect deletionEffect = deletionEffectOf(review, steady_clock::now());
+  admission::PreliminaryVerdict first = view_.judge(object, steady_clock::now(), {}, deletionEffect);
   if (!first.decision.allowed)
-    return {false, first.decision.reason, std::move(first.explanation), warningsOfYouth(review, manner),
-            false};
+    return {false, first.decision.reason, std::move(first.explanation),
+            warningsOfYouth(review, deletionEffect), false};
   auto asked = reads_.ask(std::move(first.toConfirm));  // goes on while CriticalServices are read
   const Comparison compared = compareWithServices(object, deadline);
-  if (compared.missed) return unconfirmed(object, *compared.missed, manner);
-  Judgement judgement = judgeByWatch(object, manner, deadline, std::move(asked));
+  if (compared.missed) return unconfirmed(object, *compared.missed, deletionEffect);
+  Judgement judgement = judgeByWatch(object, deletionEffect, deadline, std::move(asked));
   judgement.confirmed = judgement.confirmed && compared.wereRead;
   return judgement;
 }
 
 // It would be held, were the finalizer not that young.
 std::vector<std::string> Reviews::warningsOfYouth(const admission::Review& review,
-                                                  admission::Manner manner) const {
+                                                  admission::DeletionEffect deletionEffect) const {
   const admission::Deletion& deletion = review.deletion;
-  const admission::Manner later =
-      admission::mannerOf(deletion.isHeld, deletion.waitsForDependents, admission::askedBy(deletion.policy));
-  if (later == manner || !view_.judge(review.object, steady_clock::now(), {}, later).decision.held) return {};
+  const admission::DeletionEffect later = admission::deletionEffectOf(
+      deletion.isHeld, deletion.waitsForDependents, admission::requestedPropagationOf(deletion.policy));
+  if (later == deletionEffect || !view_.judge(review.object, steady_clock::now(), {}, later).decision.held)
+    return {};
   return {
       "lastout holds " + toString(review.object) +
       " only once its finalizer has stood for a while (lastout serve --hold-after): try again in a minute"};
@@ -194,10 +195,11 @@ std::vector<std::string> Reviews::warningsOfYouth(const admission::Review& revie
 
 // The object as the request has it, too, not only as the watch does: who takes the finalizer off meanwhile
 // changes the object, and has its DELETE reviewed again.
-admission::Manner Reviews::mannerOf(const admission::Review& review, TimePoint now) const {
+admission::DeletionEffect Reviews::deletionEffectOf(const admission::Review& review, TimePoint now) const {
   const admission::Deletion& deletion = review.deletion;
-  return admission::mannerOf(deletion.isHeld && view_.isHeldBy(review.object, deletion.uid, now),
-                             deletion.waitsForDependents, admission::askedBy(deletion.policy));
+  return admission::deletionEffectOf(deletion.isHeld && view_.isHeldBy(review.object, deletion.uid, now),
+                                     deletion.waitsForDependents,
+                                     admission::requestedPropagationOf(deletion.policy));
 }
 
 // Another replica may have heard of a CriticalService before this one. When nobody can say, what is guarded
@@ -214,11 +216,12 @@ Reviews::Comparison Reviews::compareWithServices(const kube::ObjectKey& object, 
           services.has_value()};
 }
 
-Reviews::Judgement Reviews::judgeByWatch(const kube::ObjectKey& object, admission::Manner manner,
-                                         TimePoint deadline,
+Reviews::Judgement Reviews::judgeByWatch(const kube::ObjectKey& object,
+                                         admission::DeletionEffect deletionEffect, TimePoint deadline,
                                          std::optional<ConfirmingReads::Asked> asked) const {
-  ConfirmedVerdict verdict = confirmedVerdict(view_, reads_, object, manner, deadline, std::move(asked));
-  if (verdict.unconfirmed) return unconfirmed(object, *verdict.unconfirmed, manner);
+  ConfirmedVerdict verdict =
+      confirmedVerdict(view_, reads_, object, deletionEffect, deadline, std::move(asked));
+  if (verdict.unconfirmed) return unconfirmed(object, *verdict.unconfirmed, deletionEffect);
   std::vector<std::string> warnings = warningsOf(verdict.judged);
   const admission::Decision& decision = verdict.judged.decision;
   return {decision.allowed, decision.reason,
@@ -227,8 +230,8 @@ Reviews::Judgement Reviews::judgeByWatch(const kube::ObjectKey& object, admissio
 }
 
 Reviews::Judgement Reviews::unconfirmed(const kube::ObjectKey& object, std::string_view why,
-                                        admission::Manner manner) const {
-  return {false, Reason::Unconfirmed, view_.unconfirmed(object, why, manner), {}, false};
+                                        admission::DeletionEffect deletionEffect) const {
+  return {false, Reason::Unconfirmed, view_.unconfirmed(object, why, deletionEffect), {}, false};
 }
 
 // For a warning: where it cannot be found out soon, it is not.

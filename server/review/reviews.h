@@ -39,7 +39,7 @@ struct ReviewsOptions {
 };
 
 // One verdict, for the log and the metrics.
-struct Verdict {
+struct ReviewResult {
   std::string uid;  // of the review
   admission::Operation operation = admission::Operation::Delete;
   kube::ObjectKey object;
@@ -57,7 +57,7 @@ struct Verdict {
 // Safe for any number of threads.
 class Reviews {
  public:
-  using Observer = std::function<void(const Verdict& verdict)>;
+  using Observer = std::function<void(const ReviewResult& verdict)>;
 
   Reviews(LiveView& view, ConfirmingReads& reads, CurrentServices& services, const ObjectRights& rights,
           ReviewsOptions options, Observer observer);
@@ -76,9 +76,11 @@ class Reviews {
 
   Judgement judge(const admission::Review& review, TimePoint deadline) const;
   Judgement judgeDelete(const admission::Review& review, TimePoint deadline) const;
-  std::vector<std::string> warningsOfYouth(const admission::Review& review, admission::Manner manner) const;
-  admission::Manner mannerOf(const admission::Review& review, TimePoint now) const;
-  Judgement judgeByWatch(const kube::ObjectKey& object, admission::Manner manner, TimePoint deadline,
+  std::vector<std::string> warningsOfYouth(const admission::Review& review,
+                                           admission::DeletionEffect deletionEffect) const;
+  admission::DeletionEffect deletionEffectOf(const admission::Review& review, TimePoint now) const;
+  Judgement judgeByWatch(const kube::ObjectKey& object, admission::DeletionEffect deletionEffect,
+                         TimePoint deadline,
                          std::optional<ConfirmingReads::Asked> asked = std::nullopt) const;
   // What the CriticalServices say of an object that the watch has not told.
   struct Comparison {
@@ -98,7 +100,7 @@ class Reviews {
                                         TimePoint deadline) const;
   Judgement judgeScaling(const admission::Review& review, TimePoint deadline) const;
   Judgement unconfirmed(const kube::ObjectKey& object, std::string_view why,
-                        admission::Manner manner = admission::Manner::Ending) const;
+                        admission::DeletionEffect deletionEffect = admission::DeletionEffect::Ending) const;
   int statusFor(const admission::Review& review) const;
   admission::ReviewAnswer answerOf(const admission::Review& review, Judgement& judgement,
                                    const std::vector<protection::Denial>& protections,

@@ -39,8 +39,8 @@ client::ApiRequest requestFor(std::string target, std::string_view accept = "app
   return request;
 }
 
-Answered<std::optional<kube::Object>> asObject(const kube::ResourceType& type,
-                                               std::optional<kube::Value> content) {
+RequestResult<std::optional<kube::Object>> asObject(const kube::ResourceType& type,
+                                                    std::optional<kube::Value> content) {
   if (!content) return std::nullopt;
   const kube::Value* metadata = content->find("metadata");
   if (metadata == nullptr) return tl::unexpected(NotDone{0, "the answer is no object"});
@@ -59,7 +59,7 @@ ObjectClient::ObjectClient(client::ApiServer& server, std::optional<std::chrono:
                            size_t mostBytes)
     : server_(server), patience_(nullptr), longest_(longest), mostBytes_(mostBytes) {}
 
-Answered<client::WholeAnswer> ObjectClient::ask(client::ApiRequest request) const {
+RequestResult<client::WholeAnswer> ObjectClient::ask(client::ApiRequest request) const {
   if (longest_) request.patience = *longest_;
   for (int attempt = 1;; ++attempt) {
     auto whole = client::fetch(server_, request, mostBytes_);
@@ -76,7 +76,7 @@ Answered<client::WholeAnswer> ObjectClient::ask(client::ApiRequest request) cons
   }
 }
 
-Answered<kube::Value> ObjectClient::askForObject(const client::ApiRequest& request) const {
+RequestResult<kube::Value> ObjectClient::askForObject(const client::ApiRequest& request) const {
   const auto whole = ask(request);
   if (!whole) return tl::unexpected(whole.error());
   auto object = client::pickValue(whole->body, client::Pick::All, {});
@@ -84,7 +84,7 @@ Answered<kube::Value> ObjectClient::askForObject(const client::ApiRequest& reque
   return std::move(*object);
 }
 
-Answered<kube::ObjectMeta> ObjectClient::askForMetadata(std::string path) const {
+RequestResult<kube::ObjectMeta> ObjectClient::askForMetadata(std::string path) const {
   const auto whole = ask(requestFor(std::move(path), client::kAcceptMetadata));
   if (!whole) return tl::unexpected(whole.error());
   auto object = client::decodeObject(whole->body, client::Content::Metadata);
@@ -94,25 +94,25 @@ Answered<kube::ObjectMeta> ObjectClient::askForMetadata(std::string path) const 
 
 // --- one object, by its path
 
-Answered<std::optional<kube::Value>> ObjectClient::read(const std::string& path) const {
+RequestResult<std::optional<kube::Value>> ObjectClient::read(const std::string& path) const {
   return change(requestFor(path));
 }
 
-Answered<std::optional<kube::ObjectMeta>> ObjectClient::readMetadata(const std::string& path) const {
+RequestResult<std::optional<kube::ObjectMeta>> ObjectClient::readMetadata(const std::string& path) const {
   auto meta = askForMetadata(path);
   if (meta) return std::move(*meta);
   if (meta.error().code == 404) return std::nullopt;
   return tl::unexpected(std::move(meta.error()));
 }
 
-Answered<bool> ObjectClient::write(const client::ApiRequest& request) const {
+RequestResult<bool> ObjectClient::write(const client::ApiRequest& request) const {
   const auto whole = ask(request);
   if (whole) return true;
   if (whole.error().code == 404) return false;
   return tl::unexpected(whole.error());
 }
 
-Answered<std::optional<kube::Value>> ObjectClient::change(const client::ApiRequest& request) const {
+RequestResult<std::optional<kube::Value>> ObjectClient::change(const client::ApiRequest& request) const {
   auto object = askForObject(request);
   if (object) return std::move(*object);
   if (object.error().code == 404) return std::nullopt;
@@ -121,16 +121,16 @@ Answered<std::optional<kube::Value>> ObjectClient::change(const client::ApiReque
 
 // --- one object, by its key
 
-Answered<std::optional<kube::Object>> ObjectClient::get(const kube::ResourceType& type,
-                                                        const kube::ObjectKey& key) const {
+RequestResult<std::optional<kube::Object>> ObjectClient::get(const kube::ResourceType& type,
+                                                             const kube::ObjectKey& key) const {
   auto found = read(client::objectPath(type, key.namespaceName, key.name));
   if (!found) return tl::unexpected(std::move(found.error()));
   return asObject(type, std::move(*found));
 }
 
-Answered<std::optional<kube::ObjectMeta>> ObjectClient::getMetadata(const kube::ResourceType& type,
-                                                                    std::string_view namespaceName,
-                                                                    std::string_view name) const {
+RequestResult<std::optional<kube::ObjectMeta>> ObjectClient::getMetadata(const kube::ResourceType& type,
+                                                                         std::string_view namespaceName,
+                                                                         std::string_view name) const {
   auto meta = askForMetadata(client::objectPath(type, type.namespaced ? namespaceName : "", name));
   if (meta) return std::move(*meta);
   const NotDone& failure = meta.error();
@@ -138,16 +138,17 @@ Answered<std::optional<kube::ObjectMeta>> ObjectClient::getMetadata(const kube::
   return tl::unexpected(failure);
 }
 
-Answered<std::optional<kube::Object>> ObjectClient::change(const kube::ResourceType& type,
-                                                           const client::ApiRequest& request) const {
+RequestResult<std::optional<kube::Object>> ObjectClient::change(const kube::ResourceType& type,
+                                                                const client::ApiRequest& request) const {
   auto changed = change(request);
   if (!changed) return tl::unexpected(std::move(changed.error()));
   return asObject(type, std::move(*changed));
 }
 
-Answered<std::optional<kube::Object>> ObjectClient::patch(const kube::ResourceType& type,
-                                                          const kube::ObjectMeta& read, nlohmann::json change,
-                                                          std::string_view subresource) const {
+RequestResult<std::optional<kube::Object>> ObjectClient::patch(const kube::ResourceType& type,
+                                                               const kube::ObjectMeta& read,
+                                                               nlohmann::json change,
+                                                               std::string_view subresource) const {
   change["metadata"]["uid"] = read.uid;
   change["metadata"]["resourceVersion"] = read.resourceVersion;
   std::string path = pathOf(type, read);
@@ -155,20 +156,20 @@ Answered<std::optional<kube::Object>> ObjectClient::patch(const kube::ResourceTy
   return this->change(type, client::mergePatch(std::move(path), change));
 }
 
-Answered<std::optional<kube::Object>> ObjectClient::setFinalizers(
+RequestResult<std::optional<kube::Object>> ObjectClient::setFinalizers(
     const kube::ResourceType& type, const kube::ObjectMeta& read,
     const std::vector<std::string>& finalizers) const {
   return change(type, client::finalizersPatch(pathOf(type, read), read, finalizers));
 }
 
-Answered<bool> ObjectClient::remove(const kube::ResourceType& type, const kube::ObjectKey& key,
-                                    const std::string& uid, const std::string& resourceVersion) const {
+RequestResult<bool> ObjectClient::remove(const kube::ResourceType& type, const kube::ObjectKey& key,
+                                         const std::string& uid, const std::string& resourceVersion) const {
   return write(client::deletion(client::objectPath(type, key.namespaceName, key.name), uid, resourceVersion));
 }
 
 // --- collections
 
-Answered<ObjectClient::Page> ObjectClient::page(const Listing& listing, const std::string& token) const {
+RequestResult<ObjectClient::Page> ObjectClient::page(const Listing& listing, const std::string& token) const {
   std::string target = listing.collection + "?limit=" + std::to_string(listing.most);
   if (!listing.selector.empty()) target += "&labelSelector=" + kube::percentEncoded(listing.selector);
   if (!token.empty()) target += "&continue=" + kube::percentEncoded(token);
@@ -186,7 +187,7 @@ Answered<ObjectClient::Page> ObjectClient::page(const Listing& listing, const st
   return page;
 }
 
-Answered<void> ObjectClient::list(const Listing& listing, const TakePage& take) const {
+RequestResult<void> ObjectClient::list(const Listing& listing, const TakePage& take) const {
   std::string token;
   for (int beginnings = 1;;) {
     auto page = this->page(listing, token);
@@ -204,9 +205,9 @@ Answered<void> ObjectClient::list(const Listing& listing, const TakePage& take) 
   }
 }
 
-Answered<std::vector<kube::Object>> ObjectClient::list(const kube::ResourceType& type,
-                                                       std::string_view namespaceName,
-                                                       client::Content content) const {
+RequestResult<std::vector<kube::Object>> ObjectClient::list(const kube::ResourceType& type,
+                                                            std::string_view namespaceName,
+                                                            client::Content content) const {
   std::map<std::string, kube::Object> byUid;  // an object may come twice
   const auto listed = list({client::collectionPath(type, namespaceName), content},
                            [&](const std::vector<client::StreamedObject>& page) {

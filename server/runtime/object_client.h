@@ -55,7 +55,7 @@ struct NotDone {
 inline bool isConflict(const NotDone& refusal) { return refusal.code == 409; }
 
 template <class T>
-using Answered = tl::expected<T, NotDone>;
+using RequestResult = tl::expected<T, NotDone>;
 
 // As safe for threads as its server, and what it waits by.
 class ObjectClient {
@@ -69,43 +69,45 @@ class ObjectClient {
                         size_t mostBytes = kMostObjectBytes);
 
   // The answer to any request, if it is a success.
-  Answered<client::WholeAnswer> ask(client::ApiRequest request) const;
+  RequestResult<client::WholeAnswer> ask(client::ApiRequest request) const;
   // The same, as the object that it is: the one that was read, or as it is after it was written.
-  Answered<kube::Value> askForObject(const client::ApiRequest& request) const;
+  RequestResult<kube::Value> askForObject(const client::ApiRequest& request) const;
   // The metadata of the object at that path.
-  Answered<kube::ObjectMeta> askForMetadata(std::string path) const;
+  RequestResult<kube::ObjectMeta> askForMetadata(std::string path) const;
 
   // --- one object, by its path
 
   // The whole object, or its metadata; nullopt: it is not there, nor maybe its type.
-  Answered<std::optional<kube::Value>> read(const std::string& path) const;
-  Answered<std::optional<kube::ObjectMeta>> readMetadata(const std::string& path) const;
+  RequestResult<std::optional<kube::Value>> read(const std::string& path) const;
+  RequestResult<std::optional<kube::ObjectMeta>> readMetadata(const std::string& path) const;
   // False: what is to be written is not there.
-  Answered<bool> write(const client::ApiRequest& request) const;
+  RequestResult<bool> write(const client::ApiRequest& request) const;
   // The same; the object as it is after that; nullopt: it is not there.
-  Answered<std::optional<kube::Value>> change(const client::ApiRequest& request) const;
+  RequestResult<std::optional<kube::Value>> change(const client::ApiRequest& request) const;
 
   // --- one object, by its key
 
   // The object as it is now; nullopt: it is not there, nor maybe its type.
-  Answered<std::optional<kube::Object>> get(const kube::ResourceType& type, const kube::ObjectKey& key) const;
+  RequestResult<std::optional<kube::Object>> get(const kube::ResourceType& type,
+                                                 const kube::ObjectKey& key) const;
   // Its metadata; nullopt: it is not there, and its type is served. The namespace counts for namespaced types
   // alone.
-  Answered<std::optional<kube::ObjectMeta>> getMetadata(const kube::ResourceType& type,
-                                                        std::string_view namespaceName,
-                                                        std::string_view name) const;
+  RequestResult<std::optional<kube::ObjectMeta>> getMetadata(const kube::ResourceType& type,
+                                                             std::string_view namespaceName,
+                                                             std::string_view name) const;
   // A JSON merge patch of the very object with that metadata, as it was read; `subresource`: "status", or
   // empty. Returns the object as it is after that; nullopt: it is gone. Fails with a conflict
   // (isConflict()) when it has changed.
-  Answered<std::optional<kube::Object>> patch(const kube::ResourceType& type, const kube::ObjectMeta& read,
-                                              nlohmann::json change, std::string_view subresource = {}) const;
-  Answered<std::optional<kube::Object>> setFinalizers(const kube::ResourceType& type,
-                                                      const kube::ObjectMeta& read,
-                                                      const std::vector<std::string>& finalizers) const;
+  RequestResult<std::optional<kube::Object>> patch(const kube::ResourceType& type,
+                                                   const kube::ObjectMeta& read, nlohmann::json change,
+                                                   std::string_view subresource = {}) const;
+  RequestResult<std::optional<kube::Object>> setFinalizers(const kube::ResourceType& type,
+                                                           const kube::ObjectMeta& read,
+                                                           const std::vector<std::string>& finalizers) const;
   // Deletes the object with that uid, in the type's own manner. Returns false where it is gone. Fails with a
   // conflict when another one has its name, or its version is not that one; empty: any is.
-  Answered<bool> remove(const kube::ResourceType& type, const kube::ObjectKey& key, const std::string& uid,
-                        const std::string& resourceVersion = {}) const;
+  RequestResult<bool> remove(const kube::ResourceType& type, const kube::ObjectKey& key,
+                             const std::string& uid, const std::string& resourceVersion = {}) const;
 
   // --- collections
 
@@ -121,19 +123,20 @@ class ObjectClient {
     std::string continueToken;  // of the next one; empty: it was the last
   };
   // `token`: empty: the first. Fails with 410 when the server has forgotten where it was.
-  Answered<Page> page(const Listing& listing, const std::string& token = {}) const;
+  RequestResult<Page> page(const Listing& listing, const std::string& token = {}) const;
 
   using TakePage = std::function<void(const std::vector<client::StreamedObject>& page)>;
   // All objects, page by page; none where the type is not served. When the server forgets where it was, it
   // begins again: an object may come twice.
-  Answered<void> list(const Listing& listing, const TakePage& take) const;
+  RequestResult<void> list(const Listing& listing, const TakePage& take) const;
   // All objects of the type in the namespace; empty: in all of them.
-  Answered<std::vector<kube::Object>> list(const kube::ResourceType& type, std::string_view namespaceName,
-                                           client::Content content) const;
+  RequestResult<std::vector<kube::Object>> list(const kube::ResourceType& type,
+                                                std::string_view namespaceName,
+                                                client::Content content) const;
 
  private:
-  Answered<std::optional<kube::Object>> change(const kube::ResourceType& type,
-                                               const client::ApiRequest& request) const;
+  RequestResult<std::optional<kube::Object>> change(const kube::ResourceType& type,
+                                                    const client::ApiRequest& request) const;
 
   client::ApiServer& server_;
   const Patience* const patience_;                          // nullptr: asks once

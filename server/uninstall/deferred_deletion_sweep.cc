@@ -25,14 +25,14 @@ size_t membersIn(const kube::Value& service) {
   return list != nullptr && list->asList() != nullptr ? list->asList()->size() : 0;
 }
 
-std::optional<RememberingService> rememberingIn(const kube::Value& service) {
+std::optional<ServiceWithDeferredDeletions> deferredDeletionsIn(const kube::Value& service) {
   DeferredDeletions deferredDeletions = criticalservice::readDeferredDeletions(service);
   const size_t members = membersIn(service);
   if (members == 0 && deferredDeletions.dropped == 0) return std::nullopt;
   const size_t unread = members - deferredDeletions.deletions.size();
-  return RememberingService{kube::textAt(service, {"metadata", "name"}),
-                            kube::textAt(service, {"metadata", "resourceVersion"}),
-                            std::move(deferredDeletions), unread};
+  return ServiceWithDeferredDeletions{kube::textAt(service, {"metadata", "name"}),
+                                      kube::textAt(service, {"metadata", "resourceVersion"}),
+                                      std::move(deferredDeletions), unread};
 }
 
 std::string wordsOf(const DeferredDeletion& deletion) {
@@ -40,7 +40,7 @@ std::string wordsOf(const DeferredDeletion& deletion) {
          kube::printable(deletion.requestedBy);
 }
 
-std::string deedOf(const RememberingService& service) {
+std::string deedOf(const ServiceWithDeferredDeletions& service) {
   const size_t count = service.deferredDeletions.deletions.size() + service.unread;
   if (count == 0) return "freed of what it says of deletions that were dropped";
   return "freed of " + std::to_string(count) +
@@ -48,7 +48,8 @@ std::string deedOf(const RememberingService& service) {
 }
 
 // Over the version that was seen; whoever was faster is read again.
-Answered<void> forget(const ObjectClient& objectClient, const std::string& path, RememberingService service) {
+RequestResult<void> forget(const ObjectClient& objectClient, const std::string& path,
+                           ServiceWithDeferredDeletions service) {
   for (int conflicts = 0;; ++conflicts) {
     const auto written = objectClient.write(
         client::mergePatch(path + "/status", {{"metadata", {{"resourceVersion", service.resourceVersion}}},
@@ -58,7 +59,7 @@ Answered<void> forget(const ObjectClient& objectClient, const std::string& path,
       return tl::unexpected(written.error());
     const auto now = objectClient.read(path);
     if (!now) return tl::unexpected(now.error());
-    auto remembering = *now ? rememberingIn(**now) : std::nullopt;
+    auto remembering = *now ? deferredDeletionsIn(**now) : std::nullopt;
     if (!remembering) return {};
     service = std::move(*remembering);
   }
@@ -68,20 +69,21 @@ Answered<void> forget(const ObjectClient& objectClient, const std::string& path,
 
 size_t StandingServices::deletions() const {
   size_t count = 0;
-  for (const RememberingService& service : remembering)
+  for (const ServiceWithDeferredDeletions& service : remembering)
     count += service.deferredDeletions.deletions.size() + service.unread;
   return count;
 }
 
-Answered<StandingServices> readServices(const ObjectClient& objectClient, const kube::ResourceType& type) {
+RequestResult<StandingServices> readServices(const ObjectClient& objectClient,
+                                             const kube::ResourceType& type) {
   StandingServices services;
   std::set<std::string> names;
-  std::map<std::string, RememberingService> remembering;
+  std::map<std::string, ServiceWithDeferredDeletions> remembering;
   const auto take = [&](const std::vector<client::StreamedObject>& page) {
     for (const client::StreamedObject& object : page) {
       names.insert(object.meta.name);
       remembering.erase(object.meta.name);
-      if (auto found = rememberingIn(object.content))
+      if (auto found = deferredDeletionsIn(object.content))
         remembering.emplace(object.meta.name, std::move(*found));
     }
   };
@@ -94,7 +96,7 @@ Answered<StandingServices> readServices(const ObjectClient& objectClient, const 
 }
 
 void tellWaiting(const StandingServices& services, UninstallReport& report) {
-  for (const RememberingService& service : services.remembering) {
+  for (const ServiceWithDeferredDeletions& service : services.remembering) {
     for (const DeferredDeletion& deletion : service.deferredDeletions.deletions)
       report.noteOne(kRemembered, "  " + wordsOf(deletion));
     if (service.unread > 0)
@@ -106,7 +108,7 @@ void tellWaiting(const StandingServices& services, UninstallReport& report) {
 
 void forgetAll(const ObjectClient& objectClient, const kube::ResourceType& type,
                const StandingServices& services, UninstallReport& report) {
-  for (const RememberingService& service : services.remembering) {
+  for (const ServiceWithDeferredDeletions& service : services.remembering) {
     const std::string object = toString(kube::ObjectKey{type.type, "", service.name});
     const std::string deed = deedOf(service);
     if (!report.isDryRun()) {

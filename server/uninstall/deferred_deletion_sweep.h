@@ -14,7 +14,7 @@
 namespace lastout::server {
 
 // A CriticalService whose status has something in deferredDeletions or deferredDeletionsDropped.
-struct RememberingService {
+struct ServiceWithDeferredDeletions {
   std::string name;
   std::string resourceVersion;
   criticalservice::DeferredDeletions deferredDeletions;
@@ -24,12 +24,13 @@ struct RememberingService {
 
 struct StandingServices {
   size_t count = 0;  // all of them
-  std::vector<RememberingService> remembering;
+  std::vector<ServiceWithDeferredDeletions> remembering;
   size_t deletions() const;  // that are remembered, by all of these together
 };
 
 // `type`: that of CriticalServices, as it is served.
-Answered<StandingServices> readServices(const ObjectClient& objectClient, const kube::ResourceType& type);
+RequestResult<StandingServices> readServices(const ObjectClient& objectClient,
+                                             const kube::ResourceType& type);
 
 // One line for each deletion that is waiting, the first 20; those that cannot be understood by their number.
 void tellWaiting(const StandingServices& services, UninstallReport& report);

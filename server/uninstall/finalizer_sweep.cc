@@ -34,8 +34,8 @@ client::ApiRequest requestWithout(const std::string& path, const kube::ObjectMet
 
 // An object that somebody else has changed is read again. One that is gone, is another one by then, or
 // carries none of these any more, is as it should be.
-Answered<void> takeOff(const ObjectClient& objectClient, const std::string& path, kube::ObjectMeta meta,
-                       const FinalizerTest& isMeant) {
+RequestResult<void> takeOff(const ObjectClient& objectClient, const std::string& path, kube::ObjectMeta meta,
+                            const FinalizerTest& isMeant) {
   const std::string uid = meta.uid;
   for (int conflicts = 0;; ++conflicts) {
     const auto written = objectClient.write(requestWithout(path, meta, isMeant));
@@ -69,9 +69,9 @@ bool freeOf(const ObjectClient& objectClient, const kube::ResourceType& type, co
 
 }  // namespace
 
-Answered<std::set<kube::ObjectKey>> readWaiting(const ObjectClient& objectClient,
-                                                const kube::ResourceType& type,
-                                                const FinalizerTest& isMeant) {
+RequestResult<std::set<kube::ObjectKey>> readWaiting(const ObjectClient& objectClient,
+                                                     const kube::ResourceType& type,
+                                                     const FinalizerTest& isMeant) {
   std::set<kube::ObjectKey> waiting;
   const auto take = [&](const std::vector<client::StreamedObject>& page) {
     for (const client::StreamedObject& object : page) {

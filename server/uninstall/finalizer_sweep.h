@@ -26,8 +26,9 @@ inline bool isInFinalizerDomain(const std::string& finalizer) {
 
 // Returns the objects of the type that are being deleted and carry such a finalizer: once it is off, and with
 // it the last, they are gone.
-Answered<std::set<kube::ObjectKey>> readWaiting(const ObjectClient& objectClient,
-                                                const kube::ResourceType& type, const FinalizerTest& isMeant);
+RequestResult<std::set<kube::ObjectKey>> readWaiting(const ObjectClient& objectClient,
+                                                     const kube::ResourceType& type,
+                                                     const FinalizerTest& isMeant);
 
 struct SweptFinalizers {
   size_t freed = 0;      // objects; in a dry run, that would be

@@ -10,8 +10,8 @@ constexpr int kMostRemoveConflicts = 10;
 
 }  // namespace
 
-Answered<bool> removeObject(const ObjectClient& objectClient, bool dryRun, const std::string& path,
-                            const std::string& policy) {
+RequestResult<bool> removeObject(const ObjectClient& objectClient, bool dryRun, const std::string& path,
+                                 const std::string& policy) {
   for (int conflicts = 0;; ++conflicts) {
     const auto meta = objectClient.readMetadata(path);
     if (!meta) return tl::unexpected(meta.error());
@@ -23,7 +23,7 @@ Answered<bool> removeObject(const ObjectClient& objectClient, bool dryRun, const
   }
 }
 
-bool tellRemoved(const kube::ObjectKey& object, const Answered<bool>& answer, UninstallReport& report) {
+bool tellRemoved(const kube::ObjectKey& object, const RequestResult<bool>& answer, UninstallReport& report) {
   if (!answer) {
     report.refused(toString(object), "be deleted", answer.error());
     return false;

@@ -11,11 +11,11 @@ namespace lastout::server {
 
 // Deletes one object, in whatever version it is; in a dry run looks whether it is there. False: it is not.
 // `policy`: as of client::deletion().
-Answered<bool> removeObject(const ObjectClient& objectClient, bool dryRun, const std::string& path,
-                            const std::string& policy = {});
+RequestResult<bool> removeObject(const ObjectClient& objectClient, bool dryRun, const std::string& path,
+                                 const std::string& policy = {});
 
 // Reports what removeObject() answered about the object. Returns false if the object may still be there.
-bool tellRemoved(const kube::ObjectKey& object, const Answered<bool>& answer, UninstallReport& report);
+bool tellRemoved(const kube::ObjectKey& object, const RequestResult<bool>& answer, UninstallReport& report);
 
 // True if a ValidatingAdmissionPolicy that lastout makes of a DeletionPolicy denied the request. Once its
 // binding is deleted API servers deny nothing more, each within kInForceAfter (protection/policy_status.h).

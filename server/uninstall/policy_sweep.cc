@@ -18,8 +18,8 @@ constexpr size_t kPoliciesPage = 50;  // of whole objects
 std::string pathOf(const kube::GroupResource& type) { return "/apis/" + type.group + "/v1/" + type.resource; }
 
 // A list that begins once more gives an object twice.
-Answered<void> readMade(const ObjectClient& objectClient, const kube::GroupResource& type,
-                        std::vector<MadeAdmissionPolicy>& made, protection::HoldFinalizers& finalizers) {
+RequestResult<void> readMade(const ObjectClient& objectClient, const kube::GroupResource& type,
+                             std::vector<MadeAdmissionPolicy>& made, protection::HoldFinalizers& finalizers) {
   std::set<std::string> seen;
   const auto take = [&](const std::vector<client::StreamedObject>& page) {
     for (const client::StreamedObject& object : page) {
@@ -47,7 +47,8 @@ bool removeMade(const ObjectClient& objectClient, const kube::GroupResource& typ
 
 }  // namespace
 
-Answered<StandingPolicies> readPolicies(const ObjectClient& objectClient, const client::Discovery& served) {
+RequestResult<StandingPolicies> readPolicies(const ObjectClient& objectClient,
+                                             const client::Discovery& served) {
   StandingPolicies policies;
   const kube::GroupResource type = protection::deletionPolicyType();
   if (const auto* known = served.find(type)) {

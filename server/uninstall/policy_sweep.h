@@ -29,7 +29,8 @@ struct StandingPolicies {
 };
 
 // Reads them. Where API servers do not serve ValidatingAdmissionPolicies there are none.
-Answered<StandingPolicies> readPolicies(const ObjectClient& objectClient, const client::Discovery& served);
+RequestResult<StandingPolicies> readPolicies(const ObjectClient& objectClient,
+                                             const client::Discovery& served);
 
 // Deletes the bindings: API servers deny nothing for DeletionPolicies any more, each within kInForceAfter
 // (protection/policy_status.h). Returns false if there were none, or none could be deleted.

@@ -70,7 +70,7 @@ milliseconds quietTimeOf(const std::optional<Lease>& lease) {
 
 }  // namespace
 
-Answered<LeftPods> readPods(const ObjectClient& objectClient, const std::string& namespaceName) {
+RequestResult<LeftPods> readPods(const ObjectClient& objectClient, const std::string& namespaceName) {
   LeftPods left;
   const auto note = [&left](const char* kind, bool isPod) {
     return [&left, kind, isPod](const std::vector<client::StreamedObject>& page) {
@@ -103,7 +103,7 @@ struct RemovedDeployments {
 };
 
 // Returns false if it is not there.
-Answered<bool> scaleDown(const ObjectClient& objectClient, const std::string& path) {
+RequestResult<bool> scaleDown(const ObjectClient& objectClient, const std::string& path) {
   return objectClient.write(client::mergePatch(path, {{"spec", {{"replicas", 0}}}}));
 }
 
@@ -197,7 +197,7 @@ std::string toString(const LeaseName& name) {
   return toString(kube::ObjectKey{kube::kLeases, name.namespaceName, name.name});
 }
 
-Answered<std::optional<Lease>> readLeaseNow(const ObjectClient& objectClient, const LeaseName& name) {
+RequestResult<std::optional<Lease>> readLeaseNow(const ObjectClient& objectClient, const LeaseName& name) {
   const auto object = objectClient.read(requestToRead(name.namespaceName, name.name).target);
   if (!object) return tl::unexpected(object.error());
   if (!*object) return std::nullopt;

@@ -27,7 +27,7 @@ struct LeftPods {
   std::vector<std::string> running;      // or to be run
   std::vector<std::string> terminating;  // Pods whose deletion was asked for
 };
-Answered<LeftPods> readPods(const ObjectClient& objectClient, const std::string& namespaceName);
+RequestResult<LeftPods> readPods(const ObjectClient& objectClient, const std::string& namespaceName);
 
 // What became of the Deployments.
 enum class Deployed : uint8_t {
@@ -56,10 +56,10 @@ struct LeaseName {
 };
 std::string toString(const LeaseName& name);
 
-// Nothing: it is not there.
-Answered<std::optional<Lease>> readLeaseNow(const ObjectClient& objectClient, const LeaseName& name);
+// nullopt: it does not exist.
+RequestResult<std::optional<Lease>> readLeaseNow(const ObjectClient& objectClient, const LeaseName& name);
 
-using FreeLeases = std::map<LeaseName, std::optional<Lease>>;  // as they were seen; nothing: there is none
+using FreeLeases = std::map<LeaseName, std::optional<Lease>>;  // as they were seen; nullopt: there is none
 // Looks at all of these until none can be anybody's. One that is not there, or was given back, has to stay so
 // for 5 s, for whoever waits for it tries every 2 s or so; one that somebody holds has to last unchanged, and
 // for those 5 s. By this process's clock alone, as a LeaseElection. Nothing: somebody holds one and runs, or

@@ -88,8 +88,8 @@ bool TeardownUnderWay::isAny() const {
   return (services && services->deletions() > 0) || isSome(works) || isSome(providers) || isSome(held);
 }
 
-Answered<StandingServices> readServicesNow(const ObjectClient& objectClient,
-                                           const client::Discovery& served) {
+RequestResult<StandingServices> readServicesNow(const ObjectClient& objectClient,
+                                                const client::Discovery& served) {
   const kube::GroupResource type = criticalservice::criticalServiceType();
   if (const auto* known = served.find(type)) return readServices(objectClient, known->type);
   if (const auto* gap = served.gapIn(type.group)) return tl::unexpected(NotDone{0, gap->why});

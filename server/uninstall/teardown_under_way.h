@@ -15,11 +15,11 @@
 namespace lastout::server {
 
 // Objects that are being deleted and carry a finalizer of lastout's.
-using WaitingObjects = Answered<std::set<kube::ObjectKey>>;
+using WaitingObjects = RequestResult<std::set<kube::ObjectKey>>;
 
 struct TeardownUnderWay {
-  Answered<StandingServices> services;  // and the deletions that they remember
-  WaitingObjects works;                 // AppliedManifestWorks
+  RequestResult<StandingServices> services;  // and the deletions that they remember
+  WaitingObjects works;                      // AppliedManifestWorks
   WaitingObjects providers;
   WaitingObjects held;  // for DeletionPolicies
 
@@ -28,7 +28,8 @@ struct TeardownUnderWay {
 };
 
 // None, where their type is not served.
-Answered<StandingServices> readServicesNow(const ObjectClient& objectClient, const client::Discovery& served);
+RequestResult<StandingServices> readServicesNow(const ObjectClient& objectClient,
+                                                const client::Discovery& served);
 
 TeardownUnderWay readTeardown(const ObjectClient& objectClient, const client::Discovery& served);
 

@@ -19,7 +19,7 @@ constexpr int kMostLockPauses = 50;  // API servers learn by a watch that a bind
 
 kube::ObjectKey lockKey() { return {kube::kValidatingAdmissionPolicyBindings, "", kLock}; }
 
-bool isLocked(const Answered<bool>& answer) {
+bool isLocked(const RequestResult<bool>& answer) {
   return !answer && answer.error().why.find(kLock) != std::string::npos;
 }
 
@@ -65,7 +65,7 @@ void WebhookRemoval::remove() {
 
 // The account of Helm's Job may delete it, as the policy says; others have to open the lock, and may, or not.
 // What a DeletionPolicy denies is asked again, for its binding is deleted by then.
-Answered<bool> WebhookRemoval::removeLocked() {
+RequestResult<bool> WebhookRemoval::removeLocked() {
   auto answer = removeObject(client_, report_.isDryRun(), path());
   if (report_.isDryRun()) tellOfLock();
   bool isOpened = false;

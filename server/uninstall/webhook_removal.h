@@ -28,7 +28,7 @@ class WebhookRemoval {
  private:
   kube::ObjectKey key() const;
   std::string path() const;
-  Answered<bool> removeLocked();
+  RequestResult<bool> removeLocked();
   void tellOfLock();
 
   const ObjectClient& client_;

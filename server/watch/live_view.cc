@@ -10,12 +10,12 @@
 #include "criticalservice/dependencies.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
-#include "server/watch/ignorance.h"
+#include "server/watch/unknown_types.h"
 
 namespace lastout::server {
 namespace {
 
-using ClientState = client::Knowledge::State;
+using ClientState = client::SyncStatus::State;
 using graph::Knowledge;
 
 // What a broken watch told gets too old by itself: looked at as often as this.
@@ -51,7 +51,7 @@ bool asksForTheSame(const criticalservice::CriticalService& known,
 LiveView::LiveView(LiveViewOptions options)
     : options_(std::move(options)),
       problems_(options_.log),
-      view_(options_.ownNamespace, admission::Told::WhatIsWatched) {
+      view_(options_.ownNamespace, admission::ViewScope::WhatIsWatched) {
   view_.understandBy(
       {.isThere = [this](const auto& type) LASTOUT_REQUIRES_SHARED(mutex_) { return isThere(type); },
        .wasThere = [this](const auto& type) LASTOUT_REQUIRES_SHARED(mutex_) { return wasThere(type); },
@@ -150,7 +150,7 @@ void LiveView::note(const kube::Object& told, TimePoint now) {
     view_.upsert(told.key.type, told.meta);
   else
     view_.tell(told);
-  heldSince_.note(told.key, told.meta, now);
+  finalizerAges_.note(told.key, told.meta, now);
   if (told.key.type == manifestwork::appliedManifestWorkType())
     recorded_[told.key.name] = manifestwork::recordedObjects(told.content);
   if (told.key.type != kube::kCustomResourceDefinitions) return;
@@ -168,7 +168,7 @@ void LiveView::remove(const kube::GroupResource& type, const client::Removed& ob
   if (type == criticalservice::criticalServiceType()) problems_.note(object.name, "");
   const kube::WriterLock lock(mutex_);
   view_.remove({type, object.namespaceName, object.name}, object.uid);
-  heldSince_.remove({type, object.namespaceName, object.name});
+  finalizerAges_.remove({type, object.namespaceName, object.name});
   if (type == manifestwork::appliedManifestWorkType()) recorded_.erase(object.name);
   if (type != kube::kCustomResourceDefinitions) return;
   const kube::GroupResource defined = kube::definedBy(object.name);
@@ -176,7 +176,7 @@ void LiveView::remove(const kube::GroupResource& type, const client::Removed& ob
   redefined(defined);
 }
 
-void LiveView::know(const kube::GroupResource& type, const client::Knowledge& knowledge, TimePoint now) {
+void LiveView::know(const kube::GroupResource& type, const client::SyncStatus& knowledge, TimePoint now) {
   const kube::WriterLock lock(mutex_);
   watched_[type] = knowledge;
   settle(type, now);
@@ -215,7 +215,7 @@ void LiveView::forget(const kube::GroupResource& type, TimePoint now) {
   const kube::WriterLock lock(mutex_);
   watched_.erase(type);
   view_.forget(type);
-  heldSince_.forget(type);
+  finalizerAges_.forget(type);
   settleAll(now);
 }
 
@@ -226,7 +226,7 @@ void LiveView::tick(TimePoint now) {
 
 // --- how well a type is known
 
-Knowledge LiveView::standingOf(const kube::GroupResource& type, const client::Knowledge& knowledge,
+Knowledge LiveView::standingOf(const kube::GroupResource& type, const client::SyncStatus& knowledge,
                                TimePoint now) const {
   const bool isServed = discovery_.find(type) != nullptr;
   const bool isRead = knowledge.state == ClientState::Synced;
@@ -446,26 +446,27 @@ size_t LiveView::remembered() const {
   return defined_.size() + undefined_.size();
 }
 
-admission::Judged LiveView::judge(const kube::ObjectKey& key, TimePoint now,
-                                  std::span<const admission::Seen> seen, admission::Manner manner) {
+admission::PreliminaryVerdict LiveView::judge(const kube::ObjectKey& key, TimePoint now,
+                                              std::span<const admission::ObservedObject> seen,
+                                              admission::DeletionEffect deletionEffect) {
   {
     const kube::ReaderLock lock(mutex_);
-    if (now - settledAt_ < kSettleAfter) return view_.judge(key, seen, manner);
+    if (now - settledAt_ < kSettleAfter) return view_.judge(key, seen, deletionEffect);
   }
   tick(now);
   const kube::ReaderLock lock(mutex_);
-  return view_.judge(key, seen, manner);
+  return view_.judge(key, seen, deletionEffect);
 }
 
 bool LiveView::isHeldBy(const kube::ObjectKey& key, std::string_view uid, TimePoint now) const {
   const kube::ReaderLock lock(mutex_);
-  return heldSince_.isOlderThan(now - options_.holdsAfter, key, uid);
+  return finalizerAges_.isOlderThan(now - options_.holdsAfter, key, uid);
 }
 
 admission::Explanation LiveView::unconfirmed(const kube::ObjectKey& key, std::string_view why,
-                                             admission::Manner manner) const {
+                                             admission::DeletionEffect deletionEffect) const {
   const kube::ReaderLock lock(mutex_);
-  admission::Decision decision = view_.decide(key, manner);
+  admission::Decision decision = view_.decide(key, deletionEffect);
   if (decision.allowed) {
     decision.allowed = false;
     decision.reason = admission::Reason::Unconfirmed;

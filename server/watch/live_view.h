@@ -17,9 +17,9 @@
 #include "client/reflector.h"
 #include "kube/locks.h"
 #include "kube/object.h"
-#include "server/controllers/kept_works.h"
+#include "server/controllers/work_finalizer_plan.h"
 #include "server/runtime/log.h"
-#include "server/watch/held_since.h"
+#include "server/watch/finalizer_ages.h"
 
 namespace lastout::server {
 
@@ -58,7 +58,7 @@ class LiveView {
   // --- what the cluster tells
   void upsert(const kube::ResourceType& type, client::StreamedObject object, TimePoint now);
   void remove(const kube::GroupResource& type, const client::Removed& object);
-  void know(const kube::GroupResource& type, const client::Knowledge& knowledge, TimePoint now);
+  void know(const kube::GroupResource& type, const client::SyncStatus& knowledge, TimePoint now);
   // Which types there are. Of those that are not served, and whose CRD is known to be gone, nothing is there.
   void discovered(client::Discovery discovery, TimePoint now);
   // Nobody watches the type any more.
@@ -102,14 +102,15 @@ class LiveView {
   size_t remembered() const;  // types that a CRD was seen of, or none
 
   // As ClusterView::judge(), of what may be believed at `now`.
-  admission::Judged judge(const kube::ObjectKey& key, TimePoint now,
-                          std::span<const admission::Seen> seen = {},
-                          admission::Manner manner = admission::Manner::Ending);
+  admission::PreliminaryVerdict judge(
+      const kube::ObjectKey& key, TimePoint now, std::span<const admission::ObservedObject> seen = {},
+      admission::DeletionEffect deletionEffect = admission::DeletionEffect::Ending);
   // lastout's finalizer holds the object with this uid against any DELETE that is reviewed at `now`.
   bool isHeldBy(const kube::ObjectKey& key, std::string_view uid, TimePoint now) const;
   // The denial with these words for why it could not be confirmed.
-  admission::Explanation unconfirmed(const kube::ObjectKey& key, std::string_view why,
-                                     admission::Manner manner = admission::Manner::Ending) const;
+  admission::Explanation unconfirmed(
+      const kube::ObjectKey& key, std::string_view why,
+      admission::DeletionEffect deletionEffect = admission::DeletionEffect::Ending) const;
 
   // The name of one of these CriticalServices, as they were read past the watch, that guards the object and
   // asks for what the watch has not told yet; empty: none does.
@@ -123,7 +124,7 @@ class LiveView {
   void inspectWorks(const std::function<void(const ViewOfWorks& works)>& read) const;
 
  private:
-  graph::Knowledge standingOf(const kube::GroupResource& type, const client::Knowledge& knowledge,
+  graph::Knowledge standingOf(const kube::GroupResource& type, const client::SyncStatus& knowledge,
                               TimePoint now) const LASTOUT_REQUIRES_SHARED(mutex_);
   graph::Knowledge standingOfUnserved(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
   bool hasLostItsCrd(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
@@ -160,8 +161,8 @@ class LiveView {
   kube::ResourceMap types_ LASTOUT_GUARDED_BY(mutex_) = kube::ResourceMap::builtIn();
   admission::ClusterView view_ LASTOUT_GUARDED_BY(mutex_);
   RecordedObjects recorded_ LASTOUT_GUARDED_BY(mutex_);
-  HeldSince heldSince_ LASTOUT_GUARDED_BY(mutex_);
-  std::map<kube::GroupResource, client::Knowledge> watched_ LASTOUT_GUARDED_BY(mutex_);
+  FinalizerAges finalizerAges_ LASTOUT_GUARDED_BY(mutex_);
+  std::map<kube::GroupResource, client::SyncStatus> watched_ LASTOUT_GUARDED_BY(mutex_);
   // Types with a CRD, or that had one and are served or wanted still.
   std::set<kube::GroupResource> defined_ LASTOUT_GUARDED_BY(mutex_);
   // That were served without one: aggregated APIs.

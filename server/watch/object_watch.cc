@@ -10,7 +10,7 @@ namespace lastout::server {
 client::Watcher watchOf(client::Access& access, ObjectWatchOptions object, client::WatcherOptions options) {
   auto know = [problems = ProblemLog(std::move(object.log), object.calledAs + ": ",
                                      object.calledAs + ": followed again"),
-               tell = std::move(object.know)](const client::Knowledge& knowledge) mutable {
+               tell = std::move(object.know)](const client::SyncStatus& knowledge) mutable {
     problems.note(knowledge.why);
     tell(knowledge);
   };

@@ -19,9 +19,9 @@ struct ObjectWatchOptions {
   std::string name;
   std::string calledAs;  // in the log: "webhook configuration"
   Log log;
-  // Both are told by the Watcher's thread. The object is whole; nothing: it is gone.
+  // Both are told by the Watcher's thread. The object is whole; nullopt: it is gone.
   std::function<void(std::optional<kube::Value> object)> told;
-  std::function<void(const client::Knowledge& knowledge)> know;
+  std::function<void(const client::SyncStatus& knowledge)> know;
 };
 
 client::Watcher watchOf(client::Access& access, ObjectWatchOptions object, client::WatcherOptions options);

@@ -80,7 +80,7 @@ void PolicyView::removePolicy(const std::string& name, std::string_view uid) {
   changed();
 }
 
-void PolicyView::knowPolicies(const client::Knowledge& knowledge, TimePoint now) {
+void PolicyView::knowPolicies(const client::SyncStatus& knowledge, TimePoint now) {
   const kube::WriterLock lock(mutex_);
   now_ = now;
   knowledge_ = knowledge;
@@ -171,12 +171,12 @@ void PolicyView::remove(const kube::ObjectKey& key, std::string_view uid, uint64
   facts_.remove(key, uid, generation, cluster);
 }
 
-void PolicyView::know(const protection::ClusterType& type, const client::Knowledge& knowledge,
+void PolicyView::know(const protection::ClusterType& type, const client::SyncStatus& knowledge,
                       uint64_t generation, TimePoint now) {
   const kube::WriterLock lock(mutex_);
   now_ = now;
   followed_[type] = {knowledge, generation};
-  if (knowledge.state != client::Knowledge::State::NeverSynced)
+  if (knowledge.state != client::SyncStatus::State::NeverSynced)
     facts_.know(type, whyNot(type, knowledge), generation);
 }
 
@@ -208,14 +208,14 @@ void PolicyView::tick(TimePoint now) {
   now_ = now;
   settle();
   for (const auto& [type, followed] : followed_)
-    if (followed.knowledge.state != client::Knowledge::State::NeverSynced)
+    if (followed.knowledge.state != client::SyncStatus::State::NeverSynced)
       facts_.know(type, whyNot(type, followed.knowledge), followed.generation);
 }
 
 // As of LiveView: what a broken watch told is believed for a while.
 std::string PolicyView::whyNot(const protection::ClusterType& type,
-                               const client::Knowledge& knowledge) const {
-  using State = client::Knowledge::State;
+                               const client::SyncStatus& knowledge) const {
+  using State = client::SyncStatus::State;
   switch (knowledge.state) {
     case State::Synced:
       return "";
@@ -244,7 +244,7 @@ void PolicyView::settle() {
     whyUnknown_ = whyNot(protection::deletionPolicyType(), *knowledge_);
   if (whyUnknown_.empty() && hasChanged_) return usePolicies();
   isKnown_ = whyUnknown_.empty();
-  isForbidden_ = !isKnown_ && knowledge_ && knowledge_->state == client::Knowledge::State::Forbidden;
+  isForbidden_ = !isKnown_ && knowledge_ && knowledge_->state == client::SyncStatus::State::Forbidden;
   mayHaveAny_ = !isKnown_ || !policies_->all().empty();
 }
 

@@ -52,14 +52,14 @@ class PolicyView {
   // status keeps.
   void upsertPolicy(const kube::Object& object);
   void removePolicy(const std::string& name, std::string_view uid);
-  void knowPolicies(const client::Knowledge& knowledge, TimePoint now);
+  void knowPolicies(const client::SyncStatus& knowledge, TimePoint now);
   void noPolicies();  // the API server does not serve the type, and its CRD is not there
 
   // --- and of the types that policies ask for: as of protection::FactIndex
   void upsert(const kube::Object& object, uint64_t generation, const std::string& cluster = {});
   void remove(const kube::ObjectKey& key, std::string_view uid, uint64_t generation,
               const std::string& cluster = {});
-  void know(const protection::ClusterType& type, const client::Knowledge& knowledge, uint64_t generation,
+  void know(const protection::ClusterType& type, const client::SyncStatus& knowledge, uint64_t generation,
             TimePoint now);
   void cannotKnow(const protection::ClusterType& type, const std::string& why, uint64_t generation);
   void absent(const kube::GroupResource& type);
@@ -90,7 +90,7 @@ class PolicyView {
 
  private:
   struct Followed {
-    client::Knowledge knowledge;
+    client::SyncStatus knowledge;
     uint64_t generation = 0;
   };
   struct Understood {
@@ -109,7 +109,7 @@ class PolicyView {
   };
   void tellInVain(const kube::Object& lister, const InVain& why) LASTOUT_EXCLUDES(mutex_);
   InVain whyInVain(const kube::Object& lister) LASTOUT_REQUIRES(mutex_);
-  std::string whyNot(const protection::ClusterType& type, const client::Knowledge& knowledge) const
+  std::string whyNot(const protection::ClusterType& type, const client::SyncStatus& knowledge) const
       LASTOUT_REQUIRES_SHARED(mutex_);
 
   const PolicyViewOptions options_;
@@ -121,7 +121,7 @@ class PolicyView {
   protection::FactIndex facts_ LASTOUT_GUARDED_BY(mutex_);
   std::map<std::string, Understood> known_ LASTOUT_GUARDED_BY(mutex_);  // by name
   std::shared_ptr<const PolicySet> policies_ LASTOUT_GUARDED_BY(mutex_);
-  std::optional<client::Knowledge> knowledge_ LASTOUT_GUARDED_BY(mutex_);  // of the policies
+  std::optional<client::SyncStatus> knowledge_ LASTOUT_GUARDED_BY(mutex_);  // of the policies
   bool hasChanged_ LASTOUT_GUARDED_BY(mutex_) = false;  // `known_`, since policies_ was made of it
   bool areNone_ LASTOUT_GUARDED_BY(mutex_) = false;     // noPolicies()
   std::string whyUnknown_ LASTOUT_GUARDED_BY(mutex_) = "they have not been read yet";

@@ -131,7 +131,7 @@ client::Audience PolicyWatches::audienceOfPolicies(const kube::ResourceType& typ
           },
           [this, told,
            problems = ProblemLog(options_.log, "deletionpolicies: ", "deletionpolicies: followed again")](
-              const client::Knowledge& knowledge) mutable {
+              const client::SyncStatus& knowledge) mutable {
             view_.knowPolicies(knowledge, steady_clock::now());
             problems.note(knowledge.why);
             told();
@@ -159,7 +159,7 @@ client::Audience PolicyWatches::audienceFor(const kube::ResourceType& type,
         told();
       },
       [this, about, generation, problems = ProblemLog(options_.log, called, called + "followed again")](
-          const client::Knowledge& knowledge) mutable {
+          const client::SyncStatus& knowledge) mutable {
         view_.know(about, knowledge, generation, steady_clock::now());
         problems.note(knowledge.why);
       }};

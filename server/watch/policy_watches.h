@@ -18,7 +18,7 @@
 namespace lastout::server {
 
 struct PolicyWatchesOptions {
-  client::WatcherOptions watcher;                  // its `random` is made anew for each
+  client::WatcherOptions watcher;                  // each Watcher gets a `random` of its own
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
   Log log;
   std::function<void()> told;  // of a policy, or that one is gone; from any thread. May be empty.

@@ -26,8 +26,8 @@ client::Content contentOf(const kube::GroupResource& type, const std::set<kube::
 }
 
 // For the log.
-std::string withGrant(const client::Knowledge& knowledge, const kube::GroupResource& type) {
-  const bool isForbidden = knowledge.state == client::Knowledge::State::Forbidden;
+std::string withGrant(const client::SyncStatus& knowledge, const kube::GroupResource& type) {
+  const bool isForbidden = knowledge.state == client::SyncStatus::State::Forbidden;
   return knowledge.why + (isForbidden ? grantOfDependencies(type) : "");
 }
 
@@ -174,8 +174,8 @@ client::Audience Watches::audienceFor(const kube::ResourceType& type) {
           [this, type, followed = false,
            problems = ProblemLog(options_.log, toString(type.type) + ": ",
                                  toString(type.type) + ": followed again")](
-              const client::Knowledge& knowledge) mutable {
-            const bool follows = knowledge.state == client::Knowledge::State::Synced;
+              const client::SyncStatus& knowledge) mutable {
+            const bool follows = knowledge.state == client::SyncStatus::State::Synced;
             if (followed && !follows && !knowledge.why.empty() && options_.interrupted)
               options_.interrupted(type.type);
             followed = follows;

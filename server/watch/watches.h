@@ -16,13 +16,13 @@
 #include "kube/locks.h"
 #include "server/runtime/log.h"
 #include "server/runtime/loop.h"
-#include "server/watch/awaited_types.h"
 #include "server/watch/live_view.h"
+#include "server/watch/unlisted_types.h"
 
 namespace lastout::server {
 
 struct WatchesOptions {
-  client::WatcherOptions watcher;                     // its `random` is made anew for each
+  client::WatcherOptions watcher;                     // each Watcher gets a `random` of its own
   std::function<client::RandomFraction()> random;     // makes one for a thread of its own
   std::chrono::milliseconds rediscoverAfter{60'000};  // although nothing has changed
   Log log;
@@ -71,12 +71,12 @@ class Watches {
   const std::unique_ptr<client::ApiServer> server_;  // for discovery
 
   std::map<kube::GroupResource, Followed> followed_;  // of the thread
-  client::Backoff backoff_;                           // likewise
-  AwaitedTypes awaited_;                              // likewise
-  std::optional<client::Discovery> discovered_;       // likewise
+  client::Backoff backoff_;                           // of the thread
+  UnlistedTypes awaited_;                             // of the thread
+  std::optional<client::Discovery> discovered_;       // of the thread
   TimePoint discoverNotBefore_;                       // of the thread, as the next
-  TimePoint rediscoverAt_;                            // likewise
-  ProblemLog discoveryProblems_;                      // likewise
+  TimePoint rediscoverAt_;                            // of the thread
+  ProblemLog discoveryProblems_;                      // of the thread
 
   kube::Mutex mutex_;
   bool typesChanged_ LASTOUT_GUARDED_BY(mutex_) = true;             // any type that is served may have

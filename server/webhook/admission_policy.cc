@@ -101,7 +101,7 @@ void AdmissionPolicy::stop() {
 }
 
 // An API server from before 1.30 has no such type, and so no such policy.
-Answered<std::optional<kube::Value>> AdmissionPolicy::read(std::string_view collection) {
+RequestResult<std::optional<kube::Value>> AdmissionPolicy::read(std::string_view collection) {
   return ObjectClient(*server_, patience_).read(std::string(collection) + name_);
 }
 

@@ -63,7 +63,7 @@ class AdmissionPolicy {
  private:
   enum class Found : uint8_t { Nothing, Enforced, NotEnforced };
 
-  Answered<std::optional<kube::Value>> read(std::string_view collection);
+  RequestResult<std::optional<kube::Value>> read(std::string_view collection);
   void lookAgain();
 
   const PolicyTerms terms_;

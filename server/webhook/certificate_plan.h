@@ -59,8 +59,8 @@ bool isOurs(const SharedCertificate& shared);
 // for.
 bool isUsable(const SharedCertificate& shared, int64_t now);
 
-// What should stand there instead at `now` (seconds since the epoch); nothing: it is right. Certificates and
-// authorities are made anew when a third of their life is left, or when they are unusable; the former
+// What should stand there instead at `now` (seconds since the epoch); nullopt: it is right. Certificates and
+// authorities are renewed when a third of their life is left, or when they are unusable; the former
 // authority is trusted until it expires, and what it signed serves until the new one has settled. Fails when
 // nothing can be made, and where others make the certificates (no ca.key, or one of no authority in ca.crt)
 // and these are unusable.

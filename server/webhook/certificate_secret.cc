@@ -49,7 +49,7 @@ CertificateSecret::CertificateSecret(const std::shared_ptr<client::Access>& acce
       watcher_(watchOf(*access,
                        {pathOfSecrets(options_.namespaceName), options_.name, "the certificate's Secret",
                         options_.log, [this](std::optional<kube::Value> object) { told(std::move(object)); },
-                        [this](const client::Knowledge& knowledge) { know(knowledge); }},
+                        [this](const client::SyncStatus& knowledge) { know(knowledge); }},
                        forOneMore(options_.watcher, options_.random))) {}
 
 CertificateSecret::~CertificateSecret() { stop(); }
@@ -96,7 +96,7 @@ void CertificateSecret::told(std::optional<kube::Value> object) {
   loop_.wake();
 }
 
-void CertificateSecret::know(const client::Knowledge& knowledge) {
+void CertificateSecret::know(const client::SyncStatus& knowledge) {
   if (!knowledge.listed) return;
   {
     const kube::MutexLock lock(mutex_);

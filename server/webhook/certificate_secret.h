@@ -28,7 +28,7 @@ struct CertificateSecretOptions {
   std::chrono::milliseconds lookAfter{60'000};  // for what the time has made old; also between two writes
   std::function<int64_t()> clock;               // seconds since the epoch; by any thread
 
-  client::WatcherOptions watcher;                  // its `random` is made anew
+  client::WatcherOptions watcher;                  // its `random` is replaced
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
   Log log;
   // What is to be used from now on; called by one thread, for each usable one that differs from the one
@@ -60,7 +60,7 @@ class CertificateSecret {
   PathWish takeWish();
   void wishAgain(PathWish wish);
   void told(std::optional<kube::Value> object);
-  void know(const client::Knowledge& knowledge);
+  void know(const client::SyncStatus& knowledge);
   void follow();
   void report(const std::string& problem);
   void take(const SharedCertificate& shared);
@@ -70,7 +70,7 @@ class CertificateSecret {
   const CertificateSecretOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
   client::Backoff backoff_;                // of the loop
-  std::optional<SharedCertificate> used_;  // likewise
+  std::optional<SharedCertificate> used_;  // of the thread
   ProblemLog problems_;                    // likewise: cannot renew it, or has none to use
 
   mutable kube::Mutex mutex_;

@@ -16,9 +16,9 @@ using nlohmann::json;
 using protection::AncestorTest;
 using protection::Block;
 using protection::Case;
+using protection::CaseScope;
 using protection::DeletionPolicy;
 using protection::KeyTest;
-using protection::Part;
 using protection::Selection;
 
 json requirement(const std::string& key, const char* how, const std::vector<std::string>& values = {}) {
@@ -179,7 +179,7 @@ void addCase(Entries& entries, const DeletionPolicy& policy, const Selection& se
   for (const Scope& scope : scopesOf(selection)) {
     Entries::Where where{json::array(), namespacesIn(scope.namespaces), conditionFor(policy, selection)};
     addLabels(where.objectSelector, selection.labels);
-    if (one != nullptr && one->key && one->key->place == KeyTest::Place::Label)
+    if (one != nullptr && one->key && one->key->place == KeyTest::MetadataField::Label)
       where.objectSelector.push_back(
           requirement(one->key->key, one->key->values.empty() ? "Exists" : "In", one->key->values));
     if (one != nullptr && one->ancestor)
@@ -267,7 +267,7 @@ std::vector<WebhookEntry> policyEntries(const std::vector<DeletionPolicy>& polic
                                         const protection::FactIndex& facts, const std::string& ownNamespace) {
   Entries entries(ownNamespace);
   for (const DeletionPolicy& policy : policies) {
-    const bool isAll = webhookPartOf(policy, mode) == Part::All;
+    const bool isAll = webhookPartOf(policy, mode) == CaseScope::All;
     if (policy.listedBy) addListed(entries, policy, types, facts);
     for (const Selection& selection : policy.objects) {
       if (isAll && policy.when.empty()) addCase(entries, policy, selection, nullptr);

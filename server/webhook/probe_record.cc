@@ -96,7 +96,7 @@ bool ProbeRecord::isProven() const {
          });
 }
 
-Enforcement ProbeRecord::enforcementFor(const ReviewedObjects& wanted) const {
+WebhookEnforcement ProbeRecord::enforcementFor(const ReviewedObjects& wanted) const {
   const auto firstThat = [this](const auto& holds) {
     const auto found = std::ranges::find_if(addresses_, [&](const auto& one) { return holds(one.second); });
     return found == addresses_.end() ? nullptr : &*found;

@@ -70,7 +70,7 @@ class ProbeRecord {
   // The fingerprint of that one; empty: none was declared.
   std::string declared() const { return configuration_ ? configuration_->fingerprint : ""; }
   // Whether it is shown that each address asks about what is wanted.
-  Enforcement enforcementFor(const ReviewedObjects& wanted) const;
+  WebhookEnforcement enforcementFor(const ReviewedObjects& wanted) const;
   std::vector<ProbeStanding> standings() const;
 
  private:

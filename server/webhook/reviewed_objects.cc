@@ -26,7 +26,7 @@ void ReviewedObjects::add(const criticalservice::CriticalService& service, const
   const bool isGivenUp = service.intent == criticalservice::DeletionIntent::OrphanResources;
   for (admission::Guard& guard : admission::guardsOf(service, types, ownNamespace, dependencies)) {
     if (guard.object.type == criticalservice::criticalServiceType()) continue;
-    if (isGivenUp && guard.role != admission::Role::LastoutNamespace) continue;
+    if (isGivenUp && guard.role != admission::GuardRole::LastoutNamespace) continue;
     deleted.insert(std::move(guard.object));
   }
   if (isGivenUp || !admission::isReviewed(service.provider, ownNamespace)) return;

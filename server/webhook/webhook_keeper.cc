@@ -44,7 +44,7 @@ WebhookKeeper::WebhookKeeper(const std::shared_ptr<client::Access>& access,
       watcher_(watchOf(*access,
                        {kConfigurations, configuration_.name, "webhook configuration", options_.log,
                         [this](std::optional<kube::Value> object) { told(std::move(object)); },
-                        [this](const client::Knowledge& knowledge) { know(knowledge); }},
+                        [this](const client::SyncStatus& knowledge) { know(knowledge); }},
                        forOneMore(options_.watcher, options_.random))) {}
 
 WebhookKeeper::~WebhookKeeper() { stop(); }
@@ -66,7 +66,9 @@ void WebhookKeeper::stop() {
   });
 }
 
-void WebhookKeeper::setObjects(ReviewedObjects objects) { declare(Wish::Standing, std::move(objects)); }
+void WebhookKeeper::setObjects(ReviewedObjects objects) {
+  declare(DesiredState::Standing, std::move(objects));
+}
 
 void WebhookKeeper::setAuthorities(const std::string& authorities) {
   {
@@ -126,19 +128,19 @@ bool WebhookKeeper::names(const std::string& authorities) const {
   return isBelieved() && isSettled() && standing_ && namesAuthorities(*standing_, authorities);
 }
 
-void WebhookKeeper::retire() { declare(Wish::Gone, {}); }
+void WebhookKeeper::retire() { declare(DesiredState::Gone, {}); }
 
-void WebhookKeeper::declare(Wish wish, ReviewedObjects objects) {
+void WebhookKeeper::declare(DesiredState desiredState, ReviewedObjects objects) {
   {
     const kube::MutexLock lock(mutex_);
-    if (wish == wish_ && objects == configuration_.objects) return;
+    if (desiredState == desiredState_ && objects == configuration_.objects) return;
     const TimePoint now = steady_clock::now();
-    if (wish == wish_ && writeNotBefore_ <= now) writeNotBefore_ = now + options_.batch;
+    if (desiredState == desiredState_ && writeNotBefore_ <= now) writeNotBefore_ = now + options_.batch;
     configuration_.objects = std::move(objects);
     made_.reset();
-    wish_ = wish;
+    desiredState_ = desiredState;
     restoreNotBefore_ = {};
-    if (wish == Wish::Gone) {
+    if (desiredState == DesiredState::Gone) {
       stood_.reset();
       wrongSince_.reset();
       lostAt_.reset();
@@ -170,7 +172,7 @@ WebhookKeeper::TimePoint WebhookKeeper::changedSince(TimePoint now) const {
 std::optional<bool> WebhookKeeper::isInForce() const {
   const kube::MutexLock lock(mutex_);
   if (!isBelieved()) return std::nullopt;
-  return wish_ == Wish::Standing && isRight_;
+  return desiredState_ == DesiredState::Standing && isRight_;
 }
 
 std::optional<bool> WebhookKeeper::asksAbout(const ReviewedObjects& wanted) const {
@@ -183,8 +185,9 @@ std::optional<bool> WebhookKeeper::asksAbout(const ReviewedObjects& wanted) cons
 std::optional<bool> WebhookKeeper::asksAboutAll() const {
   const kube::MutexLock lock(mutex_);
   if (!isBelieved()) return std::nullopt;
-  return wish_ == Wish::Standing && (isRight_ || (!(asked_.deleted.empty() && asked_.policies.empty()) &&
-                                                  asked_.covers(configuration_.objects)));
+  return desiredState_ == DesiredState::Standing &&
+         (isRight_ ||
+          (!(asked_.deleted.empty() && asked_.policies.empty()) && asked_.covers(configuration_.objects)));
 }
 
 std::optional<bool> WebhookKeeper::asksForPolicies() const {
@@ -198,13 +201,13 @@ std::optional<bool> WebhookKeeper::asksForPolicies() const {
 
 std::optional<ProbedConfiguration> WebhookKeeper::inForce() const {
   const kube::MutexLock lock(mutex_);
-  if (!isBelieved() || wish_ != Wish::Standing || !isRight_ || !made_) return std::nullopt;
+  if (!isBelieved() || desiredState_ != DesiredState::Standing || !isRight_ || !made_) return std::nullopt;
   return ProbedConfiguration{made_->fingerprint, configuration_.objects, rightSince_, made_->scope};
 }
 
 std::string WebhookKeeper::pathInForce() const {
   const kube::MutexLock lock(mutex_);
-  return isBelieved() && wish_ == Wish::Standing && isRight_ ? askedAt_ : "";
+  return isBelieved() && desiredState_ == DesiredState::Standing && isRight_ ? askedAt_ : "";
 }
 
 void WebhookKeeper::told(std::optional<kube::Value> object) {
@@ -220,7 +223,7 @@ void WebhookKeeper::told(std::optional<kube::Value> object) {
   loop_.wake();
 }
 
-void WebhookKeeper::know(const client::Knowledge& knowledge) {
+void WebhookKeeper::know(const client::SyncStatus& knowledge) {
   {
     const kube::MutexLock lock(mutex_);
     const bool followed = follows();
@@ -250,8 +253,8 @@ const MadeWebhooks& WebhookKeeper::made() {
 
 bool WebhookKeeper::isAsItShould() {
   if (!isSettled()) return false;
-  if (wish_ == Wish::Gone) return knowledge_.listed && !standing_;
-  return wish_ == Wish::Standing && standing_ && declared_ == made().declared &&
+  if (desiredState_ == DesiredState::Gone) return knowledge_.listed && !standing_;
+  return desiredState_ == DesiredState::Standing && standing_ && declared_ == made().declared &&
          hasLabels(*standing_, configuration_.labels);
 }
 
@@ -264,7 +267,7 @@ void WebhookKeeper::compare() {
   if (isRight_ && !wasRight) rightSince_ = steady_clock::now();
   const bool asksForFormer = isSettled() && standing_ && stood_ && declared_ == *stood_;
   noteAsked(asksForFormer);
-  if (wish_ != Wish::Standing || !isSettled()) return;
+  if (desiredState_ != DesiredState::Standing || !isSettled()) return;
   if (!stood_ || isRight_ || asksForFormer)
     wrongSince_.reset();
   else if (!wrongSince_)
@@ -276,7 +279,8 @@ void WebhookKeeper::compare() {
 // An API server before Kubernetes 1.30 may drop the conditions from what was written; the rest would ask
 // about whole types of objects, and no comparison would ever be right.
 void WebhookKeeper::widenWithoutConditions() {
-  if (wish_ != Wish::Standing || configuration_.scope == WebhookScope::Types || !standing_ || !isSettled())
+  if (desiredState_ != DesiredState::Standing || configuration_.scope == WebhookScope::Types || !standing_ ||
+      !isSettled())
     return;
   if (written_.empty() || resourceVersionOf(*standing_) != written_) return;
   if (!lacksConditions(declared_, made().declared)) return;
@@ -291,7 +295,7 @@ void WebhookKeeper::widenWithoutConditions() {
 
 // While it is written, it asks about what it asks about before and after.
 void WebhookKeeper::noteAsked(bool asksForFormer) {
-  const bool isGone = !standing_ || wish_ == Wish::Gone;
+  const bool isGone = !standing_ || desiredState_ == DesiredState::Gone;
   if (isRight_ && !isGone)
     asked_ = configuration_.objects;
   else if (isGone || (isSettled() && !asksForFormer))
@@ -326,7 +330,7 @@ void WebhookKeeper::step() {
     options_.restored(unguarded);
     return loop_.wake();
   }
-  if (!knowledge_.listed || wish_ == Wish::Unknown || isRight_ || !mayWrite()) return;
+  if (!knowledge_.listed || desiredState_ == DesiredState::Unknown || isRight_ || !mayWrite()) return;
   countLoss();  // as adoptPath(): it may write since the last comparison
   if (lostAt_ && !mayRestore(now)) return loop_.wakeAt(restoreNotBefore_);
   if (!lostAt_ && now < writeNotBefore_) return loop_.wakeAt(writeNotBefore_);
@@ -356,7 +360,7 @@ bool WebhookKeeper::awaitsNews() {
 WebhookKeeper::Write WebhookKeeper::nextWrite() {
   const std::string version = standing_ ? resourceVersionOf(*standing_) : "";
   Write write;
-  if (wish_ == Wish::Gone) {
+  if (desiredState_ == DesiredState::Gone) {
     write.request =
         client::deletion(kConfigurations + ("/" + configuration_.name), uidOf(*standing_), version);
   } else {

@@ -1,5 +1,5 @@
-// WebhookKeeper: keeps lastout's webhook configuration as declared: made anew when it is deleted, put back
-// when it is edited, changed when other objects are to be reviewed; and taken away when nothing can be
+// WebhookKeeper: keeps lastout's webhook configuration as declared: created again when it is deleted, put
+// back when it is edited, changed when other objects are to be reviewed; and taken away when nothing can be
 // guarded.
 #pragma once
 
@@ -23,7 +23,7 @@
 namespace lastout::server {
 
 struct WebhookKeeperOptions {
-  client::WatcherOptions watcher;                  // its `random` is made anew
+  client::WatcherOptions watcher;                  // its `random` is replaced
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
   Log log;
   // The configuration asks again for what it should, after it did not for so long, as far as was seen: what
@@ -68,14 +68,14 @@ class WebhookKeeper {
   // There can be no CriticalService, so that nothing is guarded: the configuration goes, and stays away until
   // setObjects() is called. Whoever uninstalls lastout leaves nothing behind that would deny.
   void retire();
-  // Whether the API server asks lastout about the objects that are declared now; nothing: it is not known.
+  // Returns whether the API server asks lastout about the objects that are declared now; nullopt: unknown.
   std::optional<bool> isInForce() const;
-  // Whether it asks lastout about what is wanted; nothing: it is not known. While something else is declared
+  // Returns whether it asks lastout about what is wanted; nullopt: unknown. While something else is declared
   // and written, it goes on asking about what stays.
   std::optional<bool> asksAbout(const ReviewedObjects& wanted) const;
-  // Whether what stands asks about something because of DeletionPolicies; nothing: it is not known.
+  // Returns whether what stands asks about something because of DeletionPolicies; nullopt: unknown.
   std::optional<bool> asksForPolicies() const;
-  // Likewise about all that is declared now. True while what is declared no longer is taken out of it.
+  // The same about all that is declared now. True while what is declared no longer is taken out of it.
   std::optional<bool> asksAboutAll() const;
   // What stands then; nothing unless isInForce() is true.
   std::optional<ProbedConfiguration> inForce() const;
@@ -86,7 +86,7 @@ class WebhookKeeper {
 
  private:
   using TimePoint = client::TimePoint;
-  enum class Wish : uint8_t { Unknown, Standing, Gone };
+  enum class DesiredState : uint8_t { Unknown, Standing, Gone };
   struct Write {
     client::ApiRequest request;
     std::optional<DeclaredWebhooks> declared;  // by what is written; nullopt: it deletes the configuration
@@ -94,7 +94,7 @@ class WebhookKeeper {
 
   bool mayWrite() const { return !options_.mayWrite || options_.mayWrite(); }
   bool follows() const LASTOUT_REQUIRES(mutex_) {
-    return knowledge_.state == client::Knowledge::State::Synced;
+    return knowledge_.state == client::SyncStatus::State::Synced;
   }
   bool isBelieved() const LASTOUT_REQUIRES(mutex_);
   bool isSettled() const LASTOUT_REQUIRES(mutex_);
@@ -115,8 +115,8 @@ class WebhookKeeper {
   void noteWritten(const Write& write, const tl::expected<std::string, std::string>& version)
       LASTOUT_REQUIRES(mutex_);
   void told(std::optional<kube::Value> object);
-  void know(const client::Knowledge& knowledge);
-  void declare(Wish wish, ReviewedObjects objects);
+  void know(const client::SyncStatus& knowledge);
+  void declare(DesiredState desiredState, ReviewedObjects objects);
   tl::expected<std::string, std::string> send(const client::ApiRequest& request);
 
   const WebhookKeeperOptions options_;
@@ -129,9 +129,10 @@ class WebhookKeeper {
   WebhookConfiguration configuration_ LASTOUT_GUARDED_BY(mutex_);
   // Of the configuration, unless that has changed.
   std::optional<MadeWebhooks> made_ LASTOUT_GUARDED_BY(mutex_);
-  Wish wish_ LASTOUT_GUARDED_BY(mutex_) = Wish::Unknown;            // what should become of the configuration
+  DesiredState desiredState_ LASTOUT_GUARDED_BY(mutex_) =
+      DesiredState::Unknown;                                        // what should become of the configuration
   uint64_t changes_ LASTOUT_GUARDED_BY(mutex_) = 0;                 // of all that a write depends on
-  client::Knowledge knowledge_ LASTOUT_GUARDED_BY(mutex_);          // of the watch
+  client::SyncStatus knowledge_ LASTOUT_GUARDED_BY(mutex_);         // of the watch
   TimePoint awaySince_ LASTOUT_GUARDED_BY(mutex_);                  // when it began not to follow, last
   TimePoint followsSince_ LASTOUT_GUARDED_BY(mutex_);               // and when it did
   std::optional<kube::Value> standing_ LASTOUT_GUARDED_BY(mutex_);  // the one that does

@@ -31,7 +31,7 @@ void WebhookProbe::stop() {
   });
 }
 
-Enforcement WebhookProbe::enforcementFor(const ReviewedObjects& wanted) const {
+WebhookEnforcement WebhookProbe::enforcementFor(const ReviewedObjects& wanted) const {
   const kube::MutexLock lock(mutex_);
   return record_.enforcementFor(wanted);
 }

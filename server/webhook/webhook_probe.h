@@ -29,7 +29,8 @@ struct ProbeTimes {
 };
 
 struct WebhookProbeOptions {
-  // What stands now; nothing: not what should. Called by any thread; must not wait.
+  // Returns the configuration in force; nullopt: it is not the declared one. Called by any thread; must not
+  // wait.
   std::function<std::optional<ProbedConfiguration>()> configuration;
   ProbeTimes times;
   client::RandomFraction random;                    // used by the probe's thread alone
@@ -55,7 +56,7 @@ class WebhookProbe {
   void reconsider() { loop_.wake(); }
 
   // As of ProbeRecord; these never wait for an API server.
-  Enforcement enforcementFor(const ReviewedObjects& wanted) const;
+  WebhookEnforcement enforcementFor(const ReviewedObjects& wanted) const;
   // Every address denies by the configuration with this fingerprint.
   bool isProvenFor(const std::string& fingerprint) const;
   std::vector<ProbeStanding> standings() const;

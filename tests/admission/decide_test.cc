@@ -51,13 +51,16 @@ struct Decide : ::testing::Test {
     facts.conditions[0].holders = 1;
   }
 
-  Decision decideFor(std::vector<Stake> stakes, Manner manner = Manner::Ending) const {
-    return decide(facts, rules, stakes, manner);
+  Decision decideFor(std::vector<GuardEntry> guardEntries,
+                     DeletionEffect deletionEffect = DeletionEffect::Ending) const {
+    return decide(facts, rules, guardEntries, deletionEffect);
   }
-  std::vector<uint32_t> confirmed(const std::vector<Stake>& stakes, Manner manner = Manner::Ending) const {
+  std::vector<uint32_t> confirmed(const std::vector<GuardEntry>& guardEntries,
+                                  DeletionEffect deletionEffect = DeletionEffect::Ending) const {
     std::vector<uint32_t> conditions;
     forEachToConfirm(
-        facts, rules, stakes, [&](uint32_t, uint32_t condition) { conditions.push_back(condition); }, manner);
+        facts, rules, guardEntries, [&](uint32_t, uint32_t condition) { conditions.push_back(condition); },
+        deletionEffect);
     return conditions;
   }
 
@@ -65,7 +68,7 @@ struct Decide : ::testing::Test {
   Rules rules;
 };
 
-TEST_F(Decide, WithoutAStakeItIsAllowed) {
+TEST_F(Decide, WithoutAGuardEntryItIsAllowed) {
   const Decision decision = decideFor({});
   EXPECT_TRUE(decision.allowed);
   EXPECT_FALSE(decision.guarded);
@@ -77,24 +80,24 @@ TEST_F(Decide, UntilServicesAreKnownEverythingIsDenied) {
   EXPECT_EQ(decideFor({}).reason, Reason::ServicesUnknown);
   EXPECT_FALSE(decideFor({}).allowed);
   facts.services[0].intent = DeletionIntent::OrphanResources;
-  EXPECT_FALSE(decideFor({{Role::Provider, 0}}).allowed);
+  EXPECT_FALSE(decideFor({{GuardRole::Provider, 0}}).allowed);
 }
 
 TEST_F(Decide, AProviderNeedsEveryCriterionOfEveryService) {
-  const std::vector<Stake> stakes = {{Role::Provider, 0}, {Role::Provider, 1}};
-  EXPECT_TRUE(decideFor(stakes).allowed);
-  EXPECT_EQ(decideFor(stakes).reason, Reason::CriteriaMet);
-  EXPECT_TRUE(decideFor(stakes).guarded);
+  const std::vector<GuardEntry> guardEntries = {{GuardRole::Provider, 0}, {GuardRole::Provider, 1}};
+  EXPECT_TRUE(decideFor(guardEntries).allowed);
+  EXPECT_EQ(decideFor(guardEntries).reason, Reason::CriteriaMet);
+  EXPECT_TRUE(decideFor(guardEntries).guarded);
 
   facts.conditions[3].holders = 7;
-  const Decision second = decideFor(stakes);
+  const Decision second = decideFor(guardEntries);
   EXPECT_FALSE(second.allowed);
-  EXPECT_EQ(std::pair(second.stake, second.criterion), std::pair(1u, 0u));
+  EXPECT_EQ(std::pair(second.guardEntry, second.criterion), std::pair(1u, 0u));
   EXPECT_EQ(second.unmet, 1u);
 
   facts.conditions[2].holders = 1;
-  const Decision both = decideFor(stakes);
-  EXPECT_EQ(std::pair(both.stake, both.criterion), std::pair(0u, 1u));
+  const Decision both = decideFor(guardEntries);
+  EXPECT_EQ(std::pair(both.guardEntry, both.criterion), std::pair(0u, 1u));
   EXPECT_EQ(both.unmet, 2u);
 }
 
@@ -102,163 +105,166 @@ TEST_F(Decide, TooLittleKnownOfACriterionIsUnmet) {
   for (const Knowledge knowledge :
        {Knowledge::Unknown, Knowledge::Stale, Knowledge::Forbidden, Knowledge::Unserved}) {
     facts.conditions[1].knowledge = knowledge;
-    EXPECT_EQ(decideFor({{Role::Provider, 0}}).reason, Reason::CriterionUnknown);
-    EXPECT_FALSE(decideFor({{Role::Provider, 0}}).allowed);
+    EXPECT_EQ(decideFor({{GuardRole::Provider, 0}}).reason, Reason::CriterionUnknown);
+    EXPECT_FALSE(decideFor({{GuardRole::Provider, 0}}).allowed);
   }
   facts.conditions[1].knowledge = Knowledge::Absent;
-  EXPECT_TRUE(decideFor({{Role::Provider, 0}}).allowed);
+  EXPECT_TRUE(decideFor({{GuardRole::Provider, 0}}).allowed);
 }
 
 TEST_F(Decide, WhatIsSeenCountsWhateverIsKnown) {
   facts.conditions[1] = {1, Knowledge::Stale};
-  EXPECT_EQ(decideFor({{Role::Provider, 0}}).reason, Reason::CriterionUnmet);
+  EXPECT_EQ(decideFor({{GuardRole::Provider, 0}}).reason, Reason::CriterionUnmet);
   facts.conditions[1] = {1, Knowledge::Absent};
-  EXPECT_EQ(decideFor({{Role::Provider, 0}}).reason, Reason::CriterionUnmet);
+  EXPECT_EQ(decideFor({{GuardRole::Provider, 0}}).reason, Reason::CriterionUnmet);
 }
 
 TEST_F(Decide, AServiceStaysWhileItsProviderIsNotKnownToBeGone) {
-  EXPECT_EQ(decideFor({{Role::Service, 0}}).reason, Reason::ProviderPresent);
+  EXPECT_EQ(decideFor({{GuardRole::Service, 0}}).reason, Reason::ProviderPresent);
   facts.conditions[0] = {0, Knowledge::Stale};
-  EXPECT_EQ(decideFor({{Role::Service, 0}}).reason, Reason::ProviderUnknown);
+  EXPECT_EQ(decideFor({{GuardRole::Service, 0}}).reason, Reason::ProviderUnknown);
   facts.conditions[0] = {0, Knowledge::Synced};
-  EXPECT_TRUE(decideFor({{Role::Service, 0}}).allowed);
-  EXPECT_TRUE(decideFor({{Role::Service, 0}}).guarded);
+  EXPECT_TRUE(decideFor({{GuardRole::Service, 0}}).allowed);
+  EXPECT_TRUE(decideFor({{GuardRole::Service, 0}}).guarded);
 }
 
 TEST_F(Decide, AServiceMayGoFirstWhenItsIntentSaysSo) {
   for (const DeletionIntent intent : {DeletionIntent::BestEffortDeletion, DeletionIntent::OrphanResources}) {
     facts.services[0].intent = intent;
-    EXPECT_TRUE(decideFor({{Role::Service, 0}}).allowed);
-    EXPECT_FALSE(decideFor({{Role::Service, 0}}).guarded);
+    EXPECT_TRUE(decideFor({{GuardRole::Service, 0}}).allowed);
+    EXPECT_FALSE(decideFor({{GuardRole::Service, 0}}).guarded);
   }
 }
 
 TEST_F(Decide, OnlyOrphaningEndsTheGuardingOfAProvider) {
   facts.conditions[1].holders = 1;
   facts.services[0].intent = DeletionIntent::BestEffortDeletion;
-  EXPECT_FALSE(decideFor({{Role::Provider, 0}}).allowed);
-  EXPECT_FALSE(decideFor({{Role::HoldsProvider, 0}}).allowed);
+  EXPECT_FALSE(decideFor({{GuardRole::Provider, 0}}).allowed);
+  EXPECT_FALSE(decideFor({{GuardRole::HoldsProvider, 0}}).allowed);
   facts.services[0].intent = DeletionIntent::OrphanResources;
-  EXPECT_EQ(decideFor({{Role::Provider, 0}}).reason, Reason::NotGuarded);
-  EXPECT_EQ(decideFor({{Role::HoldsProvider, 0}}).reason, Reason::NotGuarded);
-  EXPECT_TRUE(decideFor({{Role::Provider, 0}}).allowed);
+  EXPECT_EQ(decideFor({{GuardRole::Provider, 0}}).reason, Reason::NotGuarded);
+  EXPECT_EQ(decideFor({{GuardRole::HoldsProvider, 0}}).reason, Reason::NotGuarded);
+  EXPECT_TRUE(decideFor({{GuardRole::Provider, 0}}).allowed);
 }
 
 TEST_F(Decide, OneServicesOrphaningLeavesTheOthersGuarding) {
   facts.services[0].intent = DeletionIntent::OrphanResources;
   facts.conditions[3].holders = 1;
-  EXPECT_FALSE(decideFor({{Role::Provider, 0}, {Role::Provider, 1}}).allowed);
+  EXPECT_FALSE(decideFor({{GuardRole::Provider, 0}, {GuardRole::Provider, 1}}).allowed);
 }
 
 TEST_F(Decide, AHolderIsGuardedWhileTheProviderIsNotKnownToBeGone) {
   facts.conditions[1].holders = 1;
-  EXPECT_FALSE(decideFor({{Role::HoldsProvider, 0}}).allowed);
+  EXPECT_FALSE(decideFor({{GuardRole::HoldsProvider, 0}}).allowed);
   facts.conditions[0] = {0, Knowledge::Forbidden};
-  EXPECT_FALSE(decideFor({{Role::HoldsProvider, 0}}).allowed);
+  EXPECT_FALSE(decideFor({{GuardRole::HoldsProvider, 0}}).allowed);
   facts.conditions[0] = {0, Knowledge::Synced};
-  EXPECT_TRUE(decideFor({{Role::HoldsProvider, 0}}).allowed);
+  EXPECT_TRUE(decideFor({{GuardRole::HoldsProvider, 0}}).allowed);
 }
 
 TEST_F(Decide, LastoutsNamespaceStaysWhileAnyServiceExistsWhateverItsIntent) {
   facts.services[0].intent = DeletionIntent::OrphanResources;
   facts.conditions[0].holders = 0;
-  EXPECT_EQ(decideFor({{Role::LastoutNamespace, 0}}).reason, Reason::ServicesLeft);
+  EXPECT_EQ(decideFor({{GuardRole::LastoutNamespace, 0}}).reason, Reason::ServicesLeft);
   facts.services[0].exists = false;
-  EXPECT_TRUE(decideFor({{Role::LastoutNamespace, 0}}).allowed);
+  EXPECT_TRUE(decideFor({{GuardRole::LastoutNamespace, 0}}).allowed);
 }
 
 TEST_F(Decide, AServiceThatIsGoneGuardsNothing) {
   facts.services[0].exists = false;
   facts.conditions[1].holders = 1;
-  for (const Role role : {Role::Service, Role::Provider, Role::HoldsProvider}) {
+  for (const GuardRole role : {GuardRole::Service, GuardRole::Provider, GuardRole::HoldsProvider}) {
     EXPECT_EQ(decideFor({{role, 0}}).reason, Reason::NotGuarded);
   }
 }
 
 TEST_F(Decide, WhatAnAllowRestsOnIsToBeConfirmed) {
-  EXPECT_THAT(confirmed({{Role::Provider, 0}, {Role::Provider, 1}}), ElementsAre(1, 2, 3));
-  EXPECT_THAT(confirmed({{Role::HoldsProvider, 0}}), ElementsAre(1, 2));
-  EXPECT_THAT(confirmed({{Role::Service, 0}}), ElementsAre(0));
+  EXPECT_THAT(confirmed({{GuardRole::Provider, 0}, {GuardRole::Provider, 1}}), ElementsAre(1, 2, 3));
+  EXPECT_THAT(confirmed({{GuardRole::HoldsProvider, 0}}), ElementsAre(1, 2));
+  EXPECT_THAT(confirmed({{GuardRole::Service, 0}}), ElementsAre(0));
   facts.conditions[0].holders = 0;
-  EXPECT_THAT(confirmed({{Role::HoldsProvider, 0}}), ElementsAre(0));
+  EXPECT_THAT(confirmed({{GuardRole::HoldsProvider, 0}}), ElementsAre(0));
   facts.services[0].intent = DeletionIntent::OrphanResources;
-  EXPECT_THAT(confirmed({{Role::Provider, 0}, {Role::Service, 0}, {Role::HoldsProvider, 0}}), IsEmpty());
+  EXPECT_THAT(confirmed({{GuardRole::Provider, 0}, {GuardRole::Service, 0}, {GuardRole::HoldsProvider, 0}}),
+              IsEmpty());
 }
 
 TEST_F(Decide, AHeldProviderMayBeDeletedWhateverItsCriteriaSay) {
-  const std::vector<Stake> stakes = {{Role::Provider, 0}, {Role::Provider, 1}};
+  const std::vector<GuardEntry> guardEntries = {{GuardRole::Provider, 0}, {GuardRole::Provider, 1}};
   facts.conditions[1].holders = 1;
   facts.conditions[3].knowledge = Knowledge::Unknown;
-  EXPECT_FALSE(decideFor(stakes, Manner::Held).allowed) << "nobody says Hold";
+  EXPECT_FALSE(decideFor(guardEntries, DeletionEffect::Held).allowed) << "nobody says Hold";
   facts.services[0].enforcement = EnforcementMode::Hold;
-  EXPECT_FALSE(decideFor(stakes, Manner::Held).allowed) << "one says Deny";
+  EXPECT_FALSE(decideFor(guardEntries, DeletionEffect::Held).allowed) << "one says Deny";
   facts.services[1].enforcement = EnforcementMode::Hold;
-  EXPECT_TRUE(decideFor(stakes, Manner::Held).allowed);
-  EXPECT_EQ(decideFor(stakes, Manner::Held).reason, Reason::Held);
-  EXPECT_TRUE(decideFor(stakes, Manner::Held).guarded);
-  EXPECT_THAT(confirmed(stakes, Manner::Held), IsEmpty());
-  EXPECT_EQ(decideFor(stakes).reason, Reason::CriterionUnmet) << "this DELETE ends it";
-  EXPECT_THAT(confirmed(stakes), ElementsAre(1, 2, 3));
+  EXPECT_TRUE(decideFor(guardEntries, DeletionEffect::Held).allowed);
+  EXPECT_EQ(decideFor(guardEntries, DeletionEffect::Held).reason, Reason::Held);
+  EXPECT_TRUE(decideFor(guardEntries, DeletionEffect::Held).guarded);
+  EXPECT_THAT(confirmed(guardEntries, DeletionEffect::Held), IsEmpty());
+  EXPECT_EQ(decideFor(guardEntries).reason, Reason::CriterionUnmet) << "this DELETE ends it";
+  EXPECT_THAT(confirmed(guardEntries), ElementsAre(1, 2, 3));
 }
 
 TEST_F(Decide, WhoDoesNotGuardTheProviderHasNoSayInItsHolding) {
-  const std::vector<Stake> stakes = {{Role::Provider, 0}, {Role::Provider, 1}};
+  const std::vector<GuardEntry> guardEntries = {{GuardRole::Provider, 0}, {GuardRole::Provider, 1}};
   facts.conditions[1].holders = 1;
   facts.services[0].enforcement = EnforcementMode::Hold;
   facts.services[1].intent = DeletionIntent::OrphanResources;
-  EXPECT_EQ(decideFor(stakes, Manner::Held).reason, Reason::Held);
+  EXPECT_EQ(decideFor(guardEntries, DeletionEffect::Held).reason, Reason::Held);
   facts.services[1] = {.exists = false};
-  EXPECT_EQ(decideFor(stakes, Manner::Held).reason, Reason::Held);
+  EXPECT_EQ(decideFor(guardEntries, DeletionEffect::Held).reason, Reason::Held);
   facts.services[0].intent = DeletionIntent::OrphanResources;
-  EXPECT_EQ(decideFor(stakes, Manner::Held).reason, Reason::NotGuarded);
-  EXPECT_FALSE(decideFor(stakes, Manner::Held).held);
+  EXPECT_EQ(decideFor(guardEntries, DeletionEffect::Held).reason, Reason::NotGuarded);
+  EXPECT_FALSE(decideFor(guardEntries, DeletionEffect::Held).held);
 }
 
 TEST_F(Decide, TheFinalizerIsNoHelpToWhoeverNeedsTheProvider) {
   facts.services[0].enforcement = EnforcementMode::Hold;
   facts.conditions[1].holders = 1;
   facts.conditions[3].holders = 1;
-  const Decision needed = decideFor({{Role::Provider, 0}, {Role::Dependency, 1}}, Manner::Held);
+  const Decision needed =
+      decideFor({{GuardRole::Provider, 0}, {GuardRole::Dependency, 1}}, DeletionEffect::Held);
   EXPECT_FALSE(needed.allowed);
   EXPECT_EQ(needed.reason, Reason::ProviderPresent);
   EXPECT_EQ(needed.unmet, 1u);
-  EXPECT_EQ(decideFor({{Role::Provider, 0}, {Role::HoldsProvider, 1}}, Manner::Held).reason,
+  EXPECT_EQ(decideFor({{GuardRole::Provider, 0}, {GuardRole::HoldsProvider, 1}}, DeletionEffect::Held).reason,
             Reason::CriterionUnmet);
-  for (const Role role : {Role::Service, Role::HoldsProvider})
-    EXPECT_FALSE(decideFor({{role, 0}}, Manner::Held).allowed) << "only the provider is held";
+  for (const GuardRole role : {GuardRole::Service, GuardRole::HoldsProvider})
+    EXPECT_FALSE(decideFor({{role, 0}}, DeletionEffect::Held).allowed) << "only the provider is held";
   facts.known = false;
-  EXPECT_EQ(decideFor({{Role::Provider, 0}}, Manner::Held).reason, Reason::ServicesUnknown);
+  EXPECT_EQ(decideFor({{GuardRole::Provider, 0}}, DeletionEffect::Held).reason, Reason::ServicesUnknown);
 }
 
 TEST_F(Decide, OfAHeldProviderOnlyWhatItIsToOthersIsConfirmed) {
   facts.services[0].enforcement = EnforcementMode::Hold;
   facts.conditions[0].awaitsOwned = true;
-  EXPECT_THAT(confirmed({{Role::Provider, 0}, {Role::Dependency, 1}}, Manner::Held), ElementsAre(3));
-  EXPECT_THAT(confirmed({{Role::Provider, 0}, {Role::Dependency, 1}}), ElementsAre(1, 2, 3));
+  EXPECT_THAT(confirmed({{GuardRole::Provider, 0}, {GuardRole::Dependency, 1}}, DeletionEffect::Held),
+              ElementsAre(3));
+  EXPECT_THAT(confirmed({{GuardRole::Provider, 0}, {GuardRole::Dependency, 1}}), ElementsAre(1, 2, 3));
 }
 
 TEST_F(Decide, AVisitorThatHasSeenEnoughIsNotAskedAgain) {
   facts.conditions[1].holders = facts.conditions[2].holders = facts.conditions[3].holders = 1;
-  const std::vector<Stake> stakes = {{Role::Provider, 0}, {Role::Provider, 1}};
+  const std::vector<GuardEntry> guardEntries = {{GuardRole::Provider, 0}, {GuardRole::Provider, 1}};
   int visits = 0;
-  forEachBlocker(facts, rules, stakes, [&](uint32_t, uint32_t, Reason) { return ++visits < 2; });
+  forEachBlocker(facts, rules, guardEntries, [&](uint32_t, uint32_t, Reason) { return ++visits < 2; });
   EXPECT_EQ(visits, 2);
 }
 
 // Who deletes a provider in the foreground waits for what the provider owns: that may be what it needs.
 TEST_F(Decide, ADependencyGoesAfterItsProviderOrAlongWithIt) {
-  const std::vector<Stake> stakes{{Role::Dependency, 0}};
-  EXPECT_EQ(decideFor(stakes).reason, Reason::ProviderPresent) << "whether or not its criteria hold";
+  const std::vector<GuardEntry> guardEntries{{GuardRole::Dependency, 0}};
+  EXPECT_EQ(decideFor(guardEntries).reason, Reason::ProviderPresent) << "whether or not its criteria hold";
   facts.conditions[0].awaitsOwned = true;
-  EXPECT_TRUE(decideFor(stakes).allowed);
-  EXPECT_THAT(confirmed(stakes), ::testing::ElementsAre(1, 2));
+  EXPECT_TRUE(decideFor(guardEntries).allowed);
+  EXPECT_THAT(confirmed(guardEntries), ::testing::ElementsAre(1, 2));
   facts.conditions[2].holders = 1;
-  EXPECT_EQ(decideFor(stakes).reason, Reason::CriterionUnmet);
+  EXPECT_EQ(decideFor(guardEntries).reason, Reason::CriterionUnmet);
   facts.conditions[0] = {0, Knowledge::Stale, false};
-  EXPECT_EQ(decideFor(stakes).reason, Reason::ProviderUnknown);
+  EXPECT_EQ(decideFor(guardEntries).reason, Reason::ProviderUnknown);
   facts.conditions[0].knowledge = Knowledge::Synced;
-  EXPECT_TRUE(decideFor(stakes).allowed);
-  EXPECT_THAT(confirmed(stakes), ::testing::ElementsAre(0));
+  EXPECT_TRUE(decideFor(guardEntries).allowed);
+  EXPECT_THAT(confirmed(guardEntries), ::testing::ElementsAre(0));
 }
 
 }  // namespace

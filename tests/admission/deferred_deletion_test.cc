@@ -7,12 +7,12 @@ namespace lastout::admission {
 namespace {
 
 TEST(DeferredDeletionMemory, IsOfThoseWhoOutliveTheObject) {
-  EXPECT_TRUE(remembers(Role::Provider, false));
-  EXPECT_TRUE(remembers(Role::HoldsProvider, false));
-  EXPECT_TRUE(remembers(Role::Dependency, false));
-  EXPECT_TRUE(remembers(Role::Service, true));
-  EXPECT_FALSE(remembers(Role::Service, false)) << "the CRD of CriticalServices";
-  EXPECT_FALSE(remembers(Role::LastoutNamespace, false));
+  EXPECT_TRUE(remembers(GuardRole::Provider, false));
+  EXPECT_TRUE(remembers(GuardRole::HoldsProvider, false));
+  EXPECT_TRUE(remembers(GuardRole::Dependency, false));
+  EXPECT_TRUE(remembers(GuardRole::Service, true));
+  EXPECT_FALSE(remembers(GuardRole::Service, false)) << "the CRD of CriticalServices";
+  EXPECT_FALSE(remembers(GuardRole::LastoutNamespace, false));
 }
 
 TEST(DeferredDeletionMemory, IsAsTheCriticalServiceWants) {

@@ -276,7 +276,7 @@ TEST_F(ViewOfConversion, FollowsWhatIsTold) {
 
 // Nothing is believed of a type before it was listed.
 TEST(ViewOfConversionByWatches, IsUnsureUntilTheTypeIsKnown) {
-  ClusterView view({}, Told::WhatIsWatched);
+  ClusterView view({}, ViewScope::WhatIsWatched);
   for (const kube::GroupResource& type :
        {criticalservice::criticalServiceType(), kube::GroupResource{"", "configmaps"},
         kube::GroupResource{"", "services"}, kProvider.type, kReplicaSets})
@@ -293,7 +293,7 @@ TEST(ViewOfConversionByWatches, IsUnsureUntilTheTypeIsKnown) {
 // what calls any in its namespace may need it.
 TEST(ViewOfConversionByWatches, WhileServicesAreUnknownAnyInItsNamespaceMayBeItsOwn) {
   for (const graph::Knowledge knowledge : {graph::Knowledge::Unknown, graph::Knowledge::Forbidden}) {
-    ClusterView view({}, Told::WhatIsWatched);
+    ClusterView view({}, ViewScope::WhatIsWatched);
     for (const kube::GroupResource& type :
          {criticalservice::criticalServiceType(), kube::GroupResource{"", "configmaps"}, kProvider.type,
           kReplicaSets, kWidget.type})

@@ -55,16 +55,16 @@ constexpr std::string_view kServicesCrd = "crd/criticalservices.lastout.dev";
 class Cases {
  public:
   void add(std::string_view title, const World& world, std::string_view reference,
-           std::string_view detail = {}, Manner manner = Manner::Ending);
+           std::string_view detail = {}, DeletionEffect deletionEffect = DeletionEffect::Ending);
   std::string text;
 };
 
 void Cases::add(std::string_view title, const World& world, std::string_view reference,
-                std::string_view detail, Manner manner) {
-  const Explanation explanation = world.explain(reference, detail, manner);
+                std::string_view detail, DeletionEffect deletionEffect) {
+  const Explanation explanation = world.explain(reference, detail, deletionEffect);
   text.append("# ").append(title).append("\n");
   text.append(explanation.message).append("\n");
-  for (const Cause& cause : explanation.causes) {
+  for (const DenialCause& cause : explanation.causes) {
     text.append("  ").append(cause.reason).append(": ").append(cause.message);
     if (!cause.field.empty()) text.append("  [").append(cause.field).append("]");
     text += '\n';
@@ -381,17 +381,17 @@ void addHeld(Cases& cases) {
   std::string held(kStory.substr(0, kStory.find("---")));
   held.insert(held.find("  criteria:"), "  enforcement: Hold\n");
   world.apply(held);
-  cases.add("a provider that is held", world, kDeployment, {}, Manner::Held);
+  cases.add("a provider that is held", world, kDeployment, {}, DeletionEffect::Held);
   cases.add("the same, by a DELETE that ends it", world, kDeployment);
   World lost = World(kStory);
   lost.apply(held);
   lost.know("coolresources.my.crd.group", graph::Knowledge::Forbidden);
   lost.remove(kInstance);
   cases.add("a provider that is held, of whose instances nothing is known", lost, kDeployment, {},
-            Manner::Held);
+            DeletionEffect::Held);
   world.remove(kInstance);
   world.remove(kCrd);
-  cases.add("a provider that is held, and waits for nothing", world, kDeployment, {}, Manner::Held);
+  cases.add("a provider that is held, and waits for nothing", world, kDeployment, {}, DeletionEffect::Held);
   world.apply(R"(
 apiVersion: lastout.dev/v1alpha1
 kind: CriticalService
@@ -407,7 +407,8 @@ kind: Deployment
 metadata: {name: another, namespace: other}
 )");
   world.apply(instances(1));
-  cases.add("a provider that is held, and that another provider needs", world, kDeployment, {}, Manner::Held);
+  cases.add("a provider that is held, and that another provider needs", world, kDeployment, {},
+            DeletionEffect::Held);
 }
 
 void addOthers(Cases& cases) {

@@ -66,7 +66,7 @@ TEST(Explain, AMessageHasABoundHoweverLongTheNamesAre) {
             {"apiextensions.k8s.io", "customresourcedefinitions"}, "", kube::crdName({group, label})},
         kube::ObjectKey{
             {"apiextensions.k8s.io", "customresourcedefinitions"}, "", "criticalservices.lastout.dev"}}) {
-    const Decision decision = decide(GraphFacts(graph, index), index.rules(), index.stakes(key));
+    const Decision decision = decide(GraphFacts(graph, index), index.rules(), index.guardEntries(key));
     ASSERT_FALSE(decision.allowed) << kube::toString(key);
     const Explanation explanation = explain(graph, index, key, decision);
     EXPECT_LE(explanation.message.size(), kLongestMessage);

@@ -34,13 +34,13 @@ CriticalService service(const std::string& name, const kube::ObjectKey& provider
 
 struct GuardIndexTest : ::testing::Test {
   uint32_t put(const CriticalService& made) { return index.put(graph, made, types); }
-  // "Provider a" for each stake in the object.
-  std::vector<std::string> stakesOf(const kube::ObjectKey& key) const {
+  // "Provider a" for each guard entry in the object.
+  std::vector<std::string> guardEntriesOf(const kube::ObjectKey& key) const {
     std::vector<std::string> found;
-    for (const Stake& stake : index.stakes(key)) {
+    for (const GuardEntry& guardEntry : index.guardEntries(key)) {
       const char* const names[] = {"Service ", "Provider ", "HoldsProvider ", "Dependency ",
                                    "LastoutNamespace "};
-      found.push_back(names[static_cast<int>(stake.role)] + index.service(stake.service).meta.name);
+      found.push_back(names[static_cast<int>(guardEntry.role)] + index.service(guardEntry.service).meta.name);
     }
     return found;
   }
@@ -51,35 +51,37 @@ struct GuardIndexTest : ::testing::Test {
   const kube::ObjectKey web{kDeployments, "n", "web"};
 };
 
-TEST_F(GuardIndexTest, EachGuardedObjectHasItsStake) {
+TEST_F(GuardIndexTest, EachGuardedObjectHasItsGuardEntry) {
   put(service("a", web));
-  EXPECT_THAT(stakesOf(web), UnorderedElementsAre("Provider a"));
-  EXPECT_THAT(stakesOf({criticalservice::criticalServiceType(), "", "a"}), UnorderedElementsAre("Service a"));
-  EXPECT_THAT(stakesOf({kCrds, "", "criticalservices.lastout.dev"}), UnorderedElementsAre("Service a"));
-  EXPECT_THAT(stakesOf({kNamespaces, "", "n"}), UnorderedElementsAre("HoldsProvider a"));
-  EXPECT_THAT(stakesOf({kNamespaces, "", "lastout"}), UnorderedElementsAre("LastoutNamespace a"));
-  EXPECT_THAT(stakesOf({kNamespaces, "", "other"}), IsEmpty());
-  EXPECT_THAT(stakesOf({kDeployments, "n", "other"}), IsEmpty());
-  EXPECT_THAT(stakesOf({{"", "deployments"}, "n", "web"}), IsEmpty());
-  EXPECT_THAT(stakesOf({kCrds, "", "deployments.apps"}), IsEmpty()) << "built-in types have no CRD";
+  EXPECT_THAT(guardEntriesOf(web), UnorderedElementsAre("Provider a"));
+  EXPECT_THAT(guardEntriesOf({criticalservice::criticalServiceType(), "", "a"}),
+              UnorderedElementsAre("Service a"));
+  EXPECT_THAT(guardEntriesOf({kCrds, "", "criticalservices.lastout.dev"}), UnorderedElementsAre("Service a"));
+  EXPECT_THAT(guardEntriesOf({kNamespaces, "", "n"}), UnorderedElementsAre("HoldsProvider a"));
+  EXPECT_THAT(guardEntriesOf({kNamespaces, "", "lastout"}), UnorderedElementsAre("LastoutNamespace a"));
+  EXPECT_THAT(guardEntriesOf({kNamespaces, "", "other"}), IsEmpty());
+  EXPECT_THAT(guardEntriesOf({kDeployments, "n", "other"}), IsEmpty());
+  EXPECT_THAT(guardEntriesOf({{"", "deployments"}, "n", "web"}), IsEmpty());
+  EXPECT_THAT(guardEntriesOf({kCrds, "", "deployments.apps"}), IsEmpty()) << "built-in types have no CRD";
 }
 
 TEST_F(GuardIndexTest, TheCrdOfACustomProviderIsGuarded) {
   put(service("a", {{"example.com", "engines"}, "n", "e"}));
-  EXPECT_THAT(stakesOf({kCrds, "", "engines.example.com"}), UnorderedElementsAre("HoldsProvider a"));
+  EXPECT_THAT(guardEntriesOf({kCrds, "", "engines.example.com"}), UnorderedElementsAre("HoldsProvider a"));
 }
 
 TEST_F(GuardIndexTest, ServicesShareProvidersAndNamespaces) {
   put(service("a", web));
   put(service("b", web));
   put(service("c", {kDeployments, "n", "other"}));
-  EXPECT_THAT(stakesOf(web), UnorderedElementsAre("Provider a", "Provider b"));
-  EXPECT_THAT(stakesOf({kNamespaces, "", "n"}),
+  EXPECT_THAT(guardEntriesOf(web), UnorderedElementsAre("Provider a", "Provider b"));
+  EXPECT_THAT(guardEntriesOf({kNamespaces, "", "n"}),
               UnorderedElementsAre("HoldsProvider a", "HoldsProvider b", "HoldsProvider c"));
   EXPECT_TRUE(index.remove(graph, "a"));
   EXPECT_FALSE(index.remove(graph, "a"));
-  EXPECT_THAT(stakesOf(web), UnorderedElementsAre("Provider b"));
-  EXPECT_THAT(stakesOf({kNamespaces, "", "n"}), UnorderedElementsAre("HoldsProvider b", "HoldsProvider c"));
+  EXPECT_THAT(guardEntriesOf(web), UnorderedElementsAre("Provider b"));
+  EXPECT_THAT(guardEntriesOf({kNamespaces, "", "n"}),
+              UnorderedElementsAre("HoldsProvider b", "HoldsProvider c"));
 }
 
 // The API server never asks (docs/verdicts.md); of the CriticalService itself it does.
@@ -89,31 +91,31 @@ TEST_F(GuardIndexTest, NothingIsGuardedWhereNobodyAsks) {
     const kube::ObjectKey listed{{"", "configmaps"}, space, "settings"};
     made.dependencies = {criticalservice::DependencyMode::Listed, {listed}};
     index.put(graph, made, types, {{listed, "listed", false}});
-    EXPECT_THAT(stakesOf(made.provider), IsEmpty()) << space;
-    EXPECT_THAT(stakesOf(listed), IsEmpty()) << space;
-    EXPECT_THAT(stakesOf(criticalservice::keyOf(made)), UnorderedElementsAre("Service a")) << space;
+    EXPECT_THAT(guardEntriesOf(made.provider), IsEmpty()) << space;
+    EXPECT_THAT(guardEntriesOf(listed), IsEmpty()) << space;
+    EXPECT_THAT(guardEntriesOf(criticalservice::keyOf(made)), UnorderedElementsAre("Service a")) << space;
   }
   EXPECT_TRUE(isReviewed({kNamespaces, "", "lastout"}, "lastout"));
   EXPECT_FALSE(isReviewed({kNamespaces, "", "kube-system"}, "lastout"));
   EXPECT_TRUE(isReviewed({kDeployments, "lastout", "web"}, "")) << "lastout runs elsewhere";
 }
 
-TEST_F(GuardIndexTest, AProviderInLastoutsOwnNamespaceHasBothStakesThere) {
+TEST_F(GuardIndexTest, AProviderInLastoutsOwnNamespaceHasBothGuardEntriesThere) {
   put(service("a", {kDeployments, "lastout", "web"}));
   put(service("b", web));
-  EXPECT_THAT(stakesOf({kNamespaces, "", "lastout"}),
+  EXPECT_THAT(guardEntriesOf({kNamespaces, "", "lastout"}),
               UnorderedElementsAre("HoldsProvider a", "LastoutNamespace a", "LastoutNamespace b"));
   index.remove(graph, "a");
-  EXPECT_THAT(stakesOf({kNamespaces, "", "lastout"}), UnorderedElementsAre("LastoutNamespace b"));
+  EXPECT_THAT(guardEntriesOf({kNamespaces, "", "lastout"}), UnorderedElementsAre("LastoutNamespace b"));
 }
 
-TEST_F(GuardIndexTest, AChangedServiceKeepsItsNumberAndMovesItsStakes) {
+TEST_F(GuardIndexTest, AChangedServiceKeepsItsNumberAndMovesItsGuardEntries) {
   const uint32_t number = put(service("a", web));
   put(service("b", web));
   CriticalService changed = service("a", {kDeployments, "m", "web"}, 3);
   EXPECT_EQ(put(changed), number);
-  EXPECT_THAT(stakesOf(web), UnorderedElementsAre("Provider b"));
-  EXPECT_THAT(stakesOf({kNamespaces, "", "m"}), UnorderedElementsAre("HoldsProvider a"));
+  EXPECT_THAT(guardEntriesOf(web), UnorderedElementsAre("Provider b"));
+  EXPECT_THAT(guardEntriesOf({kNamespaces, "", "m"}), UnorderedElementsAre("HoldsProvider a"));
   EXPECT_EQ(index.rules().services[number].criterionCount, 3u);
 }
 
@@ -182,7 +184,7 @@ TEST_F(GuardIndexTest, NothingIsLeftBehind) {
     for (int i = 0; i < 50; ++i) EXPECT_TRUE(index.remove(graph, "s" + std::to_string((i * 17) % 50)));
     EXPECT_EQ(index.size(), 0u);
     EXPECT_EQ(graph.conditionCount(), conditions);
-    EXPECT_THAT(stakesOf({kCrds, "", "criticalservices.lastout.dev"}), IsEmpty());
+    EXPECT_THAT(guardEntriesOf({kCrds, "", "criticalservices.lastout.dev"}), IsEmpty());
   }
   EXPECT_EQ(index.rules().services.size(), 50u) << "numbers are used again";
   EXPECT_LE(index.rules().criteria.size(), 50u * 8) << "lists of criteria are used again";
@@ -194,9 +196,9 @@ TEST_F(GuardIndexTest, ACopyIsUnmovedByWhatComesLater) {
   const graph::Graph snapshot = graph.snapshot();
   const GuardIndex copy = index;
   index.remove(graph, "a");
-  EXPECT_EQ(copy.stakes(web).size(), 1u);
-  EXPECT_EQ(index.stakes(web).size(), 0u);
-  EXPECT_EQ(decide(GraphFacts(snapshot, copy), copy.rules(), copy.stakes(web)).unmet, 1u)
+  EXPECT_EQ(copy.guardEntries(web).size(), 1u);
+  EXPECT_EQ(index.guardEntries(web).size(), 0u);
+  EXPECT_EQ(decide(GraphFacts(snapshot, copy), copy.rules(), copy.guardEntries(web)).unmet, 1u)
       << "services are not known";
 }
 

@@ -7,17 +7,21 @@ namespace lastout::admission {
 namespace {
 
 TEST(MannerOfDeletion, IsThatWhichEndsTheProviderUnlessTheFinalizerKeepsAllOfIt) {
-  for (const Asked asked : {Asked::Nothing, Asked::Foreground, Asked::BackgroundOrOrphan}) {
-    for (const bool waits : {false, true}) EXPECT_EQ(mannerOf(false, waits, asked), Manner::Ending);
+  for (const RequestedPropagation asked : {RequestedPropagation::Nothing, RequestedPropagation::Foreground,
+                                           RequestedPropagation::BackgroundOrOrphan}) {
+    for (const bool waits : {false, true})
+      EXPECT_EQ(deletionEffectOf(false, waits, asked), DeletionEffect::Ending);
   }
-  EXPECT_EQ(mannerOf(true, false, askedBy("")), Manner::Held);
-  EXPECT_EQ(mannerOf(true, true, askedBy("")), Manner::Ending) << "an earlier DELETE said Foreground";
+  EXPECT_EQ(deletionEffectOf(true, false, requestedPropagationOf("")), DeletionEffect::Held);
+  EXPECT_EQ(deletionEffectOf(true, true, requestedPropagationOf("")), DeletionEffect::Ending)
+      << "an earlier DELETE said Foreground";
   for (const char* const policy : {"Background", "Orphan"}) {
-    EXPECT_EQ(mannerOf(true, false, askedBy(policy)), Manner::Held);
-    EXPECT_EQ(mannerOf(true, true, askedBy(policy)), Manner::Held) << "it takes that back";
+    EXPECT_EQ(deletionEffectOf(true, false, requestedPropagationOf(policy)), DeletionEffect::Held);
+    EXPECT_EQ(deletionEffectOf(true, true, requestedPropagationOf(policy)), DeletionEffect::Held)
+        << "it takes that back";
   }
   for (const bool waits : {false, true})
-    EXPECT_EQ(mannerOf(true, waits, askedBy("Foreground")), Manner::Ending);
+    EXPECT_EQ(deletionEffectOf(true, waits, requestedPropagationOf("Foreground")), DeletionEffect::Ending);
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ class Twin {
 
   void change();
   void compare(const kube::ObjectKey& key);
-  void compare(const kube::ObjectKey& key, Manner manner);
+  void compare(const kube::ObjectKey& key, DeletionEffect deletionEffect);
   std::vector<kube::ObjectKey> keys() const;
   void removeEverything();
 
@@ -311,26 +311,26 @@ std::vector<kube::ObjectKey> Twin::keys() const {
 }
 
 void Twin::compare(const kube::ObjectKey& key) {
-  ASSERT_NO_FATAL_FAILURE(compare(key, Manner::Ending));
-  ASSERT_NO_FATAL_FAILURE(compare(key, Manner::Held));
+  ASSERT_NO_FATAL_FAILURE(compare(key, DeletionEffect::Ending));
+  ASSERT_NO_FATAL_FAILURE(compare(key, DeletionEffect::Held));
 }
 
-void Twin::compare(const kube::ObjectKey& key, Manner manner) {
+void Twin::compare(const kube::ObjectKey& key, DeletionEffect deletionEffect) {
   const GraphFacts facts(graph_, index_);
-  const std::span<const Stake> stakes = index_.stakes(key);
-  const Decision decision = decide(facts, index_.rules(), stakes, manner);
-  const PlainVerdict expected = verdictByTheDocument(plain_, key, manner);
+  const std::span<const GuardEntry> guardEntries = index_.guardEntries(key);
+  const Decision decision = decide(facts, index_.rules(), guardEntries, deletionEffect);
+  const PlainVerdict expected = verdictByTheDocument(plain_, key, deletionEffect);
   ASSERT_EQ(decision.allowed, expected.allowed) << kube::toString(key);
   ASSERT_EQ(decision.reason == Reason::ServicesUnknown, !expected.servicesKnown) << kube::toString(key);
   if (expected.servicesKnown) {
     std::vector<PlainBlocker> found;
-    const auto add = [&](uint32_t stake, uint32_t criterion, Reason reason) {
+    const auto add = [&](uint32_t guardEntry, uint32_t criterion, Reason reason) {
       const bool isCriterion = reason == Reason::CriterionUnmet || reason == Reason::CriterionUnknown;
-      found.push_back({index_.service(stakes[stake].service).meta.name,
+      found.push_back({index_.service(guardEntries[guardEntry].service).meta.name,
                        isCriterion ? static_cast<int>(criterion) : -1, reason});
       return true;
     };
-    forEachBlocker(facts, index_.rules(), stakes, add, manner);
+    forEachBlocker(facts, index_.rules(), guardEntries, add, deletionEffect);
     std::ranges::sort(found);
     ASSERT_EQ(found, expected.blockers) << kube::toString(key);
     ASSERT_EQ(decision.unmet, found.size());
@@ -348,7 +348,7 @@ void Twin::removeEverything() {
   for (size_t i = 0; i < 5; ++i) removeService(numbered("s", i));
   ASSERT_EQ(index_.size(), 0u);
   ASSERT_EQ(graph_.conditionCount(), 1u) << "but for the one that all CriticalServices hold";
-  for (const kube::ObjectKey& key : keys()) ASSERT_TRUE(index_.stakes(key).empty());
+  for (const kube::ObjectKey& key : keys()) ASSERT_TRUE(index_.guardEntries(key).empty());
 }
 
 void runAll(uint32_t firstSeed) {

@@ -38,8 +38,8 @@ json recordedDenial(const std::string& name, const Refusal& refusal) {
 }
 
 TEST(ReviewAnswer, DeniesAsRecorded) {
-  const Cause cause{"FinalizerPresent", "my.crd.group/super-important",
-                    "coolresources.my.crd.group/some-instance"};
+  const DenialCause cause{"FinalizerPresent", "my.crd.group/super-important",
+                          "coolresources.my.crd.group/some-instance"};
   recordedDenial("099-delete-webhook-403", {403, "blocked by test", {cause}, {}});
   recordedDenial("100-delete-webhook-409", {409, "blocked by test", {}, {}});
   recordedDenial("101-delete-webhook-429", {429, "blocked by test", {}, 1});

@@ -58,7 +58,7 @@ class ServiceChanges : public ::testing::Test {
   }
 
   kube::ResourceMap types_ = kube::ResourceMap::builtIn();
-  ClusterView view_{"lastout", Told::Everything};
+  ClusterView view_{"lastout", ViewScope::Everything};
   int asked_ = 0;
 };
 

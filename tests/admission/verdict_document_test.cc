@@ -20,8 +20,8 @@ using criticalservice::CriteriaState;
 using criticalservice::DeletionIntent;
 using criticalservice::ProviderState;
 using criticalservice::SetOf;
-using criticalservice::Subject;
 using criticalservice::VerdictRow;
+using criticalservice::VerdictSubject;
 
 template <class E>
 struct Word {
@@ -29,11 +29,12 @@ struct Word {
   E value;
 };
 
-constexpr std::array kSubjects = {Word<Subject>{"CriticalService", Subject::CriticalService},
-                                  Word<Subject>{"provider", Subject::Provider},
-                                  Word<Subject>{"held provider", Subject::HeldProvider},
-                                  Word<Subject>{"holder of the provider", Subject::HoldsProvider},
-                                  Word<Subject>{"dependency", Subject::Dependency}};
+constexpr std::array kSubjects = {
+    Word<VerdictSubject>{"CriticalService", VerdictSubject::CriticalService},
+    Word<VerdictSubject>{"provider", VerdictSubject::Provider},
+    Word<VerdictSubject>{"held provider", VerdictSubject::HeldProvider},
+    Word<VerdictSubject>{"holder of the provider", VerdictSubject::HoldsProvider},
+    Word<VerdictSubject>{"dependency", VerdictSubject::Dependency}};
 constexpr std::array kIntents = {
     Word<DeletionIntent>{"Ordered", DeletionIntent::Ordered},
     Word<DeletionIntent>{"BestEffortDeletion", DeletionIntent::BestEffortDeletion},
@@ -89,8 +90,8 @@ std::vector<DocumentRow> documentRows() {
     if (line.empty() || line.front() != '|' || row.size() != 6 || row[0] == "DELETE of" || row[0] == "---")
       continue;
     DocumentRow found;
-    EXPECT_TRUE(std::ranges::count(kSubjects, row[0], &Word<Subject>::text) == 1) << line;
-    for (const Word<Subject>& word : kSubjects) {
+    EXPECT_TRUE(std::ranges::count(kSubjects, row[0], &Word<VerdictSubject>::text) == 1) << line;
+    for (const Word<VerdictSubject>& word : kSubjects) {
       if (row[0] == word.text) found.row.subject = word.value;
     }
     found.row.intent = setOf(row[1], kIntents);
@@ -113,8 +114,8 @@ TEST(VerdictDocument, HasTheRowsOfTheTableInCode) {
 }
 
 // A cluster in which the four things are as a row wants them.
-World worldOf(Subject subject, DeletionIntent intent, ProviderState provider, CriteriaState criteria) {
-  const bool isHeld = subject == Subject::HeldProvider;
+World worldOf(VerdictSubject subject, DeletionIntent intent, ProviderState provider, CriteriaState criteria) {
+  const bool isHeld = subject == VerdictSubject::HeldProvider;
   const std::string group = isHeld ? "apps" : "example.com";
   const std::string resource = isHeld ? "deployments" : "engines";
   const std::string service = R"(
@@ -155,17 +156,17 @@ status: {provider: {uid: first}}
   return world;
 }
 
-std::vector<std::string> subjectsOf(Subject subject) {
+std::vector<std::string> subjectsOf(VerdictSubject subject) {
   switch (subject) {
-    case Subject::CriticalService:
+    case VerdictSubject::CriticalService:
       return {"criticalservices.lastout.dev/s", "crd/criticalservices.lastout.dev"};
-    case Subject::HeldProvider:
+    case VerdictSubject::HeldProvider:
       return {"deployments.apps/n/p"};
-    case Subject::Provider:
+    case VerdictSubject::Provider:
       return {"engines.example.com/n/p"};
-    case Subject::HoldsProvider:
+    case VerdictSubject::HoldsProvider:
       return {"namespaces/n", "crd/engines.example.com"};
-    case Subject::Dependency:
+    case VerdictSubject::Dependency:
       return {"secrets/n/certs"};
   }
   return {};
@@ -180,8 +181,9 @@ TEST(VerdictDocument, IsWhatDecideSays) {
           if (!row.row.covers(row.row.subject, intent.value, provider.value, criteria.value)) continue;
           const World world = worldOf(row.row.subject, intent.value, provider.value, criteria.value);
           for (const std::string& subject : subjectsOf(row.row.subject)) {
-            const bool isHeld = row.row.subject == Subject::HeldProvider;
-            const Decision decision = world.decide(subject, isHeld ? Manner::Held : Manner::Ending);
+            const bool isHeld = row.row.subject == VerdictSubject::HeldProvider;
+            const Decision decision =
+                world.decide(subject, isHeld ? DeletionEffect::Held : DeletionEffect::Ending);
             EXPECT_EQ(decision.allowed, row.row.allowed)
                 << subject << ", " << intent.text << ", provider " << provider.text << ", criteria "
                 << criteria.text << "\n"

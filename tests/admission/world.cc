@@ -88,12 +88,14 @@ kube::ObjectKey World::key(std::string_view reference) const {
   return *parsed;
 }
 
-Decision World::decide(std::string_view reference, Manner manner) const {
-  return admission::decide(GraphFacts(graph, index), index.rules(), index.stakes(key(reference)), manner);
+Decision World::decide(std::string_view reference, DeletionEffect deletionEffect) const {
+  return admission::decide(GraphFacts(graph, index), index.rules(), index.guardEntries(key(reference)),
+                           deletionEffect);
 }
 
-Explanation World::explain(std::string_view reference, std::string_view detail, Manner manner) const {
-  Decision decision = decide(reference, manner);
+Explanation World::explain(std::string_view reference, std::string_view detail,
+                           DeletionEffect deletionEffect) const {
+  Decision decision = decide(reference, deletionEffect);
   if (!detail.empty()) {
     decision.allowed = false;
     decision.reason = Reason::Unconfirmed;

@@ -25,9 +25,9 @@ class World {
   // Every type that is named anywhere is Synced until this says otherwise. "coolresources.my.crd.group"
   void know(std::string_view type, graph::Knowledge knowledge);
 
-  Decision decide(std::string_view reference, Manner manner = Manner::Ending) const;
+  Decision decide(std::string_view reference, DeletionEffect deletionEffect = DeletionEffect::Ending) const;
   Explanation explain(std::string_view reference, std::string_view detail = {},
-                      Manner manner = Manner::Ending) const;
+                      DeletionEffect deletionEffect = DeletionEffect::Ending) const;
 
   // Every object has this uid unless its manifest has one.
   static std::string uidOf(const kube::ObjectKey& key);

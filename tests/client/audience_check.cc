@@ -4,7 +4,7 @@ namespace lastout::testing {
 
 client::Audience AudienceCheck::audience() {
   return {[this](const client::StreamedObject& object) { upsert(object); },
-          [this](const client::Removed& object) { remove(object); }, [](const client::Knowledge&) {}};
+          [this](const client::Removed& object) { remove(object); }, [](const client::SyncStatus&) {}};
 }
 
 void AudienceCheck::upsert(const client::StreamedObject& object) {

@@ -6,7 +6,7 @@ namespace lastout::testing {
 namespace {
 
 using client::ListPage;
-using State = client::Knowledge::State;
+using State = client::SyncStatus::State;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;

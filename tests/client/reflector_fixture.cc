@@ -23,7 +23,7 @@ ReflectorTest::ReflectorTest()
                    told_.push_back(upsert.meta.name + " at " + upsert.meta.resourceVersion);
                  },
                  [this](const client::Removed& removed) { told_.push_back(removed.uid + " removed"); },
-                 [](const client::Knowledge&) {}}) {}
+                 [](const client::SyncStatus&) {}}) {}
 
 std::vector<std::string> ReflectorTest::told() { return std::exchange(told_, {}); }
 

@@ -31,7 +31,7 @@ class ReflectorTest : public ::testing::Test {
   bool error(int code, const std::string& reason);
   void fail(int code);
   void pass(std::chrono::milliseconds time) { now += time; }
-  client::Knowledge::State state() const { return reflector.knowledge().state; }
+  client::SyncStatus::State state() const { return reflector.knowledge().state; }
 
   // Lists `a` at 5 and `b` at 7, and watches from 10.
   void follow();

@@ -9,7 +9,7 @@ namespace {
 
 using client::EventType;
 using client::ListPage;
-using State = client::Knowledge::State;
+using State = client::SyncStatus::State;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;

@@ -61,7 +61,7 @@ std::string SimulatedClient::calm() {
     if (const std::string what = wrong(); !what.empty()) return what;
   }
   if (!isUpToDate()) return "it never follows again";
-  if (reflector_.knowledge().state != client::Knowledge::State::Synced || !reflector_.knowledge().listed)
+  if (reflector_.knowledge().state != client::SyncStatus::State::Synced || !reflector_.knowledge().listed)
     return "it follows, and says that it does not: " + reflector_.knowledge().why;
   if (requests_ - before > kRequests) return "it made " + std::to_string(requests_ - before) + " requests";
   // A backoff, a silence until it counts as a stall, a backoff.
@@ -72,7 +72,7 @@ std::string SimulatedClient::calm() {
 std::string SimulatedClient::wrong() const {
   if (!check_.complaint().empty()) return check_.complaint();
   if (reflector_.count() != check_.objects().size()) return "it counts other objects than it told";
-  const bool synced = reflector_.knowledge().state == client::Knowledge::State::Synced;
+  const bool synced = reflector_.knowledge().state == client::SyncStatus::State::Synced;
   if (synced != (session_ == Session::Watch) && session_ != Session::Silent)
     return "it is wrong about whether a watch follows";
   if (isUpToDate() && check_.objects() != api_.objects()) return "the objects differ from the server's";

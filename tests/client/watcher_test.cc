@@ -10,8 +10,8 @@
 namespace lastout::testing {
 namespace {
 
-using client::Knowledge;
-using State = client::Knowledge::State;
+using client::SyncStatus;
+using State = client::SyncStatus::State;
 using Then = ScriptedAnswer::Then;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -40,7 +40,7 @@ class Listening {
               tell(object.meta.name + " at " + object.meta.resourceVersion);
             },
             [this](const client::Removed& object) { tell(object.name + " removed"); },
-            [this](const Knowledge& knowledge) {
+            [this](const SyncStatus& knowledge) {
               constexpr const char* kNames[] = {"never synced", "synced", "stale", "forbidden", "not served"};
               tell(kNames[static_cast<size_t>(knowledge.state)]);
             }};

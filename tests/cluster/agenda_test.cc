@@ -102,7 +102,7 @@ class Life {
       }
     }
     for (Slot slot = 0; slot < model.slots.size(); ++slot) {
-      if (model.slots[slot].role == Role::PersistentVolumeClaim) continue;
+      if (model.slots[slot].role == ModelRole::PersistentVolumeClaim) continue;
       if (model.slots[slot].content.size() != present[slot])
         return testing::AssertionFailure() << model.name(slot) << " has wrong content";
     }
@@ -198,12 +198,12 @@ class Life {
         << "a plan did something";
     const bool late = oneIn(5);
     if (late) oneIn(2) ? update() : remove();
-    const Verdict verdict = oneIn(5) ? Verdict::Denied : Verdict::Allowed;
+    const AdmissionOutcome verdict = oneIn(5) ? AdmissionOutcome::Denied : AdmissionOutcome::Allowed;
     Events events;
     const bool done = world_.cluster.carryOut(*plan, verdict, world_.now, events);
     if (!late) {
       EXPECT_TRUE(done);
-      if (verdict == Verdict::Allowed) {
+      if (verdict == AdmissionOutcome::Allowed) {
         EXPECT_EQ(describeEvents(events), describeEvents(plan->events));
       }
     }
@@ -212,7 +212,7 @@ class Life {
 
   std::string describeEvents(const Events& events) const {
     std::string text;
-    for (const Event& event : events)
+    for (const ClusterEvent& event : events)
       text += std::to_string(static_cast<int>(event.kind)) + " " + std::to_string(event.slot) + ";";
     return text;
   }

@@ -55,7 +55,7 @@ TEST(Agent, ThatWaitsForOneObjectLeavesTheForgottenOnesToNobody) {
   world.settle();
   EXPECT_TRUE(world.present(kApplied));
   world.deletes(kWidget);
-  world.does(Step::Verb::SetFinalizers, kWidget, 0);
+  world.does(ClientStep::Verb::SetFinalizers, kWidget, 0);
   world.settle();
   EXPECT_TRUE(world.present(kDeployment)) << "its criteria hold, and nobody asks";
   EXPECT_FALSE(world.enabled(Kind::CollectorDelete, kDeployment));
@@ -74,7 +74,7 @@ TEST(Agent, TakesAnotherObjectOfTheSameNameForGone) {
   world.deletes(kWork);
   world.agent(0);
   world.deletes(kDeployment);
-  world.does(Step::Verb::Create, kDeployment);
+  world.does(ClientStep::Verb::Create, kDeployment);
   world.settle();
   EXPECT_FALSE(world.present(kWork));
   EXPECT_TRUE(world.present(kDeployment)) << "this one was never the work's";

@@ -170,8 +170,8 @@ TEST(Extend, AFinalizerThatAPatchAddsHoldsACriterion) {
   const auto mask = finalizerMask(world.model(), plain, {"example.com/clean"});
   ASSERT_TRUE(mask);
   world.deletes(kWidget);
-  world.does(Step::Verb::SetFinalizers, kWidget, 0);
-  world.does(Step::Verb::SetFinalizers, "widgets.example.com/plain", *mask);
+  world.does(ClientStep::Verb::SetFinalizers, kWidget, 0);
+  world.does(ClientStep::Verb::SetFinalizers, "widgets.example.com/plain", *mask);
   world.deletes(kDeployment);
   EXPECT_EQ(world.log().back(), std::string("client denied ") + kDeployment);
 }
@@ -206,7 +206,7 @@ spec:
   - type: SpecificResource
     specificResource: {resource: pods, namespace: x, name: web-1}
 )");
-  world.does(Step::Verb::SetReplicas, "statefulsets.apps/x/web", 2);
+  world.does(ClientStep::Verb::SetReplicas, "statefulsets.apps/x/web", 2);
   world.settle();
   ASSERT_TRUE(world.present("pods/x/web-1"));
   world.deletes(kDeployment);
@@ -224,18 +224,18 @@ spec:
   replicas: 0
   template: {spec: {volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]}}
 )");
-  world.does(Step::Verb::SetReplicas, "statefulsets.apps/x/web", 2);
+  world.does(ClientStep::Verb::SetReplicas, "statefulsets.apps/x/web", 2);
   world.settle();
   world.deletes("persistentvolumeclaims/x/data");
   EXPECT_FALSE(world.enabled(Kind::ClaimRelease, "persistentvolumeclaims/x/data"));
-  world.does(Step::Verb::SetReplicas, "statefulsets.apps/x/web", 0);
+  world.does(ClientStep::Verb::SetReplicas, "statefulsets.apps/x/web", 0);
   world.settle();
   EXPECT_FALSE(world.present("persistentvolumeclaims/x/data"));
 }
 
 TEST(Extend, RefusesWhatMakesNoSense) {
   World world(kProvider);
-  Step scale{.verb = Step::Verb::SetReplicas, .object = world.slot(kNamespace)};
+  ClientStep scale{.verb = ClientStep::Verb::SetReplicas, .object = world.slot(kNamespace)};
   EXPECT_THAT(addStep(world.model(), scale).error().message, HasSubstr("has no replicas to scale"));
   FinalizerController controller{.name = "c", .runsIn = world.slot(kNamespace), .finalizer = "f", .from = {}};
   EXPECT_THAT(addController(world.model(), controller).error().message, HasSubstr("runs no Pods"));

@@ -19,9 +19,9 @@ const std::string kHolding =
     "{apiVersion: v1, kind: ConfigMap, metadata: {name: held, namespace: x, finalizers: [f/x]}}";
 
 // The provider with all that the work brings, and one object that keeps the work from being finished.
-World workThatWaits(bool carriesOut) {
+World workThatWaits(bool runsDeferredDeletions) {
   return World(kProvider + kInstances + kGuard + kHolding,
-               {.carriesOut = carriesOut,
+               {.runsDeferredDeletions = runsDeferredDeletions,
                 .works = {"provider: namespaces/operator deployments.apps/operator/controller "
                           "criticalservices.lastout.dev/guard configmaps/x/held"}});
 }
@@ -59,8 +59,8 @@ TEST(DeferredDeletion, IsForgottenWhereLastoutOnlyDenies) {
 }
 
 TEST(DeferredDeletion, NothingThatAPersonWasDenied) {
-  World world(kProvider + kInstances + kGuard, {.carriesOut = true});
-  world.send(world.step(Step::Verb::Delete, kDeployment, [](Step& step) { step.retry = false; }));
+  World world(kProvider + kInstances + kGuard, {.runsDeferredDeletions = true});
+  world.send(world.step(ClientStep::Verb::Delete, kDeployment, [](ClientStep& step) { step.retry = false; }));
   EXPECT_THAT(world.log(), Contains(std::string("client denied ") + kDeployment));
   clear(world);
   world.settle();
@@ -72,14 +72,14 @@ TEST(DeferredDeletion, IsReviewedLikeAnyOther) {
   world.deletes(kWork);
   world.settle();
   clear(world);
-  world.perform(Kind::CarryOut, kDeployment);
+  world.perform(Kind::DeleteDeferred, kDeployment);
   EXPECT_TRUE(world.present(kDeployment)) << "allowed at first sight, and not yet confirmed";
-  world.does(Step::Verb::Create, kWidget);  // it has the finalizer again
+  world.does(ClientStep::Verb::Create, kWidget);  // it has the finalizer again
   world.perform(Kind::Confirm, kDeployment, Actor::Lastout);
   EXPECT_THAT(world.log(), Contains(std::string("lastout denied ") + kDeployment));
-  EXPECT_FALSE(world.enabled(Kind::CarryOut, kDeployment));
+  EXPECT_FALSE(world.enabled(Kind::DeleteDeferred, kDeployment));
   clear(world);
-  EXPECT_TRUE(world.enabled(Kind::CarryOut, kDeployment)) << "it is still deferred";
+  EXPECT_TRUE(world.enabled(Kind::DeleteDeferred, kDeployment)) << "it is still deferred";
 }
 
 TEST(DeferredDeletion, IsOfThatObjectAlone) {
@@ -88,7 +88,7 @@ TEST(DeferredDeletion, IsOfThatObjectAlone) {
   world.settle();
   clear(world);
   world.deletes(kDeployment);
-  world.does(Step::Verb::Create, kDeployment);
+  world.does(ClientStep::Verb::Create, kDeployment);
   EXPECT_TRUE(world.present(kDeployment));
   EXPECT_EQ(world.state().object(world.slot(kDeployment)).deferredDeletion, std::nullopt)
       << "another one has its name now";
@@ -96,32 +96,32 @@ TEST(DeferredDeletion, IsOfThatObjectAlone) {
 
 TEST(DeferredDeletion, IsTakenBackByAnOwnerThatComesBack) {
   World world(kProvider + kInstances + kGuard,
-              {.carriesOut = true, .works = {"provider: deployments.apps/operator/controller"}});
+              {.runsDeferredDeletions = true, .works = {"provider: deployments.apps/operator/controller"}});
   world.deletes(kWork);
   world.settle();
-  world.does(Step::Verb::SetFinalizers, kApplied, 0);
+  world.does(ClientStep::Verb::SetFinalizers, kApplied, 0);
   world.settle();
   EXPECT_FALSE(world.present(kWork)) << "somebody has removed lastout's finalizer by hand";
-  world.does(Step::Verb::Create, kWork);
+  world.does(ClientStep::Verb::Create, kWork);
   world.agent(0);
   EXPECT_TRUE(world.present(kApplied));
   world.agent(0);
   clear(world);
-  EXPECT_FALSE(world.enabled(Kind::CarryOut, kDeployment)) << "the new work applies it";
+  EXPECT_FALSE(world.enabled(Kind::DeleteDeferred, kDeployment)) << "the new work applies it";
   world.settle();
   EXPECT_TRUE(world.present(kDeployment));
 }
 
 TEST(DeferredDeletion, IsTakenBackEvenWhileItIsUnderWay) {
   World world(kProvider + kInstances + kGuard,
-              {.carriesOut = true, .works = {"provider: deployments.apps/operator/controller"}});
+              {.runsDeferredDeletions = true, .works = {"provider: deployments.apps/operator/controller"}});
   world.deletes(kWork);
   world.settle();
-  world.does(Step::Verb::SetFinalizers, kApplied, 0);
+  world.does(ClientStep::Verb::SetFinalizers, kApplied, 0);
   world.settle();
   clear(world);
-  world.perform(Kind::CarryOut, kDeployment);
-  world.does(Step::Verb::Create, kWork);
+  world.perform(Kind::DeleteDeferred, kDeployment);
+  world.does(ClientStep::Verb::Create, kWork);
   world.agent(0);
   world.agent(0);
   world.perform(Kind::Confirm, kDeployment, Actor::Lastout);
@@ -140,20 +140,20 @@ constexpr char kOwned[] =
     "  template: {metadata: {labels: {app: c}}}\n---\n";
 
 TEST(DeferredDeletion, IsTakenBackByADeletionThatOrphansIt) {
-  World world(kOwned + kInstances + kGuard, {.carriesOut = true});
+  World world(kOwned + kInstances + kGuard, {.runsDeferredDeletions = true});
   world.deletes("configmaps/operator/owner", PropagationPolicy::Foreground);
   world.perform(Kind::CollectorDelete, kDeployment);
   clear(world);
-  EXPECT_TRUE(world.enabled(Kind::CarryOut, kDeployment));
+  EXPECT_TRUE(world.enabled(Kind::DeleteDeferred, kDeployment));
   world.deletes("configmaps/operator/owner", PropagationPolicy::Orphan);
-  EXPECT_FALSE(world.enabled(Kind::CarryOut, kDeployment));
+  EXPECT_FALSE(world.enabled(Kind::DeleteDeferred, kDeployment));
   world.settle();
   EXPECT_FALSE(world.present("configmaps/operator/owner"));
   EXPECT_TRUE(world.present(kDeployment)) << "it was to stay";
 }
 
 TEST(DeferredDeletion, KeepsHowItWasToBeDone) {
-  World world(kOwned + kInstances + kGuard, {.carriesOut = true});
+  World world(kOwned + kInstances + kGuard, {.runsDeferredDeletions = true});
   world.deletes("configmaps/operator/owner", PropagationPolicy::Foreground);
   world.perform(Kind::CollectorDelete, kDeployment);
   EXPECT_THAT(world.log(), Contains(std::string("collector denied ") + kDeployment));
@@ -161,7 +161,7 @@ TEST(DeferredDeletion, KeepsHowItWasToBeDone) {
             (DeferredDeletionState{PropagationPolicy::Foreground, false}))
       << "it has a ReplicaSet that waits for it";
   clear(world);
-  world.perform(Kind::CarryOut, kDeployment);
+  world.perform(Kind::DeleteDeferred, kDeployment);
   world.perform(Kind::Confirm, kDeployment, Actor::Lastout);
   world.perform(Kind::Commit, kDeployment, Actor::Lastout);
   EXPECT_THAT(world.finalizers(kDeployment), Contains(kube::kForegroundFinalizer));
@@ -175,8 +175,8 @@ std::string guardWith(const std::string& line) {
 
 TEST(DeferredDeletion, APersonsTooWhereItsCriticalServiceWantsThat) {
   World world(kProvider + kInstances + guardWith("  deferredDeletions: Always\n"),
-              {.carriesOut = true, .works = {"provider: deployments.apps/operator/controller"}});
-  world.send(world.step(Step::Verb::Delete, kDeployment, [](Step& step) { step.retry = false; }));
+              {.runsDeferredDeletions = true, .works = {"provider: deployments.apps/operator/controller"}});
+  world.send(world.step(ClientStep::Verb::Delete, kDeployment, [](ClientStep& step) { step.retry = false; }));
   EXPECT_TRUE(world.present(kDeployment));
   clear(world);
   world.settle();
@@ -186,7 +186,7 @@ TEST(DeferredDeletion, APersonsTooWhereItsCriticalServiceWantsThat) {
 
 TEST(DeferredDeletion, NobodysWhereItsCriticalServiceWantsThat) {
   World world(kProvider + kInstances + guardWith("  deferredDeletions: Never\n") + kHolding,
-              {.carriesOut = true,
+              {.runsDeferredDeletions = true,
                .works = {"provider: namespaces/operator deployments.apps/operator/controller "
                          "configmaps/x/held"}});
   world.deletes(kWork);
@@ -201,7 +201,7 @@ TEST(DeferredDeletion, NobodysWhereItsCriticalServiceWantsThat) {
 TEST(DeferredDeletion, IsForgottenWithTheCriticalServiceThatRemembersIt) {
   World world(
       kProvider + kInstances + guardWith("  deletionIntent: BestEffortDeletion\n") + kHolding,
-      {.carriesOut = true,
+      {.runsDeferredDeletions = true,
        .works = {"provider: namespaces/operator deployments.apps/operator/controller configmaps/x/held"}});
   world.deletes(kWork);
   world.settle();
@@ -213,14 +213,14 @@ TEST(DeferredDeletion, IsForgottenWithTheCriticalServiceThatRemembersIt) {
 }
 
 TEST(DeferredDeletion, WaitsWhileAnOwnerIsThereThatNobodyDeletes) {
-  World world(kOwned + kInstances + kGuard, {.carriesOut = true});
+  World world(kOwned + kInstances + kGuard, {.runsDeferredDeletions = true});
   world.deletes("configmaps/operator/owner", PropagationPolicy::Foreground);
   world.perform(Kind::CollectorDelete, kDeployment);
   clear(world);
   ObjectState owner = world.state().object(world.slot("configmaps/operator/owner"));
   owner.presence = Presence::Live;
   world.state().setObject(world.slot("configmaps/operator/owner"), owner);
-  EXPECT_FALSE(world.enabled(Kind::CarryOut, kDeployment));
+  EXPECT_FALSE(world.enabled(Kind::DeleteDeferred, kDeployment));
 }
 
 }  // namespace

@@ -31,9 +31,9 @@ TEST(Delete, WaitsForTheLastFinalizerAndThenNeedsNoReview) {
       "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x, finalizers: [f/one, f/two]}}");
   world.deletes("configmaps/x/a");
   EXPECT_TRUE(world.terminating("configmaps/x/a"));
-  world.does(Step::Verb::SetFinalizers, "configmaps/x/a", 1);
+  world.does(ClientStep::Verb::SetFinalizers, "configmaps/x/a", 1);
   EXPECT_THAT(world.finalizers("configmaps/x/a"), ElementsAre("f/one"));
-  world.does(Step::Verb::SetFinalizers, "configmaps/x/a", 0);
+  world.does(ClientStep::Verb::SetFinalizers, "configmaps/x/a", 0);
   EXPECT_FALSE(world.present("configmaps/x/a"));
 }
 
@@ -50,7 +50,7 @@ TEST(Delete, ATerminatingObjectTakesNoNewFinalizer) {
   const auto both = finalizerMask(world.model(), world.slot("configmaps/x/a"), {"f/one", "f/two"});
   ASSERT_TRUE(both);
   world.deletes("configmaps/x/a");
-  world.does(Step::Verb::SetFinalizers, "configmaps/x/a", *both);
+  world.does(ClientStep::Verb::SetFinalizers, "configmaps/x/a", *both);
   EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: Invalid");
   EXPECT_THAT(world.finalizers("configmaps/x/a"), ElementsAre("f/one"));
 }
@@ -105,7 +105,8 @@ TEST(Delete, AsOrphanLeavesTheDependents) {
 
 TEST(Delete, DryRunLeavesNoTrace) {
   World world("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}");
-  world.send(world.step(Step::Verb::Delete, "configmaps/x/a", [](Step& step) { step.dryRun = true; }));
+  world.send(
+      world.step(ClientStep::Verb::Delete, "configmaps/x/a", [](ClientStep& step) { step.dryRun = true; }));
   EXPECT_TRUE(world.present("configmaps/x/a"));
   EXPECT_THAT(world.log(), IsEmpty());
 }
@@ -145,7 +146,7 @@ kind: Secret
 metadata: {name: owned, namespace: x, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: owner, uid: ""}]}
 )");
   world.deletes("configmaps/x/owner");
-  world.does(Step::Verb::Create, "configmaps/x/owner");
+  world.does(ClientStep::Verb::Create, "configmaps/x/owner");
   EXPECT_TRUE(world.enabled(Kind::CollectorDelete, "secrets/x/owned"));
   world.settle();
   EXPECT_THAT(world.left(), ElementsAre("configmaps/x/owner"));
@@ -188,22 +189,22 @@ metadata:
   world.deletes("configmaps/x/owner", PropagationPolicy::Foreground);
   world.settle();
   EXPECT_TRUE(world.present("configmaps/x/owner"));
-  world.does(Step::Verb::SetFinalizers, "secrets/x/blocking", 0);
+  world.does(ClientStep::Verb::SetFinalizers, "secrets/x/blocking", 0);
   world.settle();
   EXPECT_THAT(world.left(), ElementsAre("secrets/x/other"));
 }
 
 TEST(Step, ChangesLabelsAndReplicasOfWhatIsThere) {
   World world(kProvider);
-  world.send(world.step(Step::Verb::SetForm, kDeployment, [](Step& step) {
+  world.send(world.step(ClientStep::Verb::SetForm, kDeployment, [](ClientStep& step) {
     step.change.labels = kube::Labels{{"k", "v"}};
   }));
   const uint8_t form = world.state().object(world.slot(kDeployment)).form;
   EXPECT_EQ(world.model().slots[world.slot(kDeployment)].forms[form].labels, (kube::Labels{{"k", "v"}}));
-  world.does(Step::Verb::SetReplicas, kDeployment, 2);
+  world.does(ClientStep::Verb::SetReplicas, kDeployment, 2);
   EXPECT_EQ(world.state().object(world.slot(kDeployment)).value, 2);
   world.deletes(kDeployment);
-  world.does(Step::Verb::SetReplicas, kDeployment, 0);
+  world.does(ClientStep::Verb::SetReplicas, kDeployment, 0);
   EXPECT_EQ(world.log().back(), std::string("client denied ") + kDeployment + ": NotFound");
   EXPECT_THAT(world.log(), Not(Contains(std::string("client denied ") + kDeployment)));
 }

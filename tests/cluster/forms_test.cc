@@ -39,7 +39,8 @@ FormChange merge(const std::string& yaml) {
 class FormTest : public ::testing::Test {
  protected:
   const Form& patch(const FormChange& change) {
-    world_.send(world_.step(Step::Verb::SetForm, kPatched, [&](Step& step) { step.change = change; }));
+    world_.send(
+        world_.step(ClientStep::Verb::SetForm, kPatched, [&](ClientStep& step) { step.change = change; }));
     return world_.model().slots[slot()].forms[number()];
   }
   Slot slot() { return world_.slot(kPatched); }
@@ -78,8 +79,8 @@ TEST_F(FormTest, AllLabelsAtOnceLeaveTheAnnotations) {
 }
 
 TEST_F(FormTest, AnObjectHasAtMostSixteen) {
-  Step step;
-  step.verb = Step::Verb::SetForm;
+  ClientStep step;
+  step.verb = ClientStep::Verb::SetForm;
   step.object = slot();
   Model model = world_.model();
   for (size_t i = 1; i < kMaxForms; ++i) {

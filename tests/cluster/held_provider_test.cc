@@ -99,17 +99,17 @@ TEST(HeldProvider, IsOneWhileEverybodyWantsIt) {
   World world(kProvider + kInstances + kHoldGuard + guardSaying("", "another"),
               {.absent = {"criticalservices.lastout.dev/another"}});
   EXPECT_THAT(world.finalizers(kDeployment), ElementsAre(kHoldsIt));
-  world.does(Step::Verb::Create, "criticalservices.lastout.dev/another");
+  world.does(ClientStep::Verb::Create, "criticalservices.lastout.dev/another");
   world.deletes(kDeployment, PropagationPolicy::Background);
   EXPECT_EQ(world.log().back(), std::string("client denied ") + kDeployment)
       << "the finalizer is on it still";
   world.perform(Kind::HoldProvider, kDeployment);
   EXPECT_THAT(world.finalizers(kDeployment), IsEmpty());
   const auto orphan = static_cast<uint16_t>(criticalservice::DeletionIntent::OrphanResources);
-  world.does(Step::Verb::SetIntent, "criticalservices.lastout.dev/another", orphan);
+  world.does(ClientStep::Verb::SetIntent, "criticalservices.lastout.dev/another", orphan);
   world.perform(Kind::HoldProvider, kDeployment);
   EXPECT_THAT(world.finalizers(kDeployment), ElementsAre(kHoldsIt));
-  world.does(Step::Verb::SetIntent, kService, orphan);
+  world.does(ClientStep::Verb::SetIntent, kService, orphan);
   world.perform(Kind::HoldProvider, kDeployment);
   EXPECT_THAT(world.finalizers(kDeployment), IsEmpty());
 }
@@ -118,7 +118,7 @@ TEST(HeldProvider, ThatIsDeletedStaysForWhoeverSaysDenyByNow) {
   World world(kProvider + kInstances + kHoldGuard + guardSaying("", "another"),
               {.absent = {"criticalservices.lastout.dev/another"}});
   world.deletes(kDeployment);
-  world.does(Step::Verb::Create, "criticalservices.lastout.dev/another");
+  world.does(ClientStep::Verb::Create, "criticalservices.lastout.dev/another");
   EXPECT_FALSE(world.enabled(Kind::HoldProvider, kDeployment));
   world.deletes(kDeployment, PropagationPolicy::Background);
   EXPECT_EQ(world.log().back(), std::string("client denied ") + kDeployment) << "that one wants it denied";
@@ -132,7 +132,7 @@ TEST(HeldProvider, ThatIsDeletedGoesOnceNobodyGuardsIt) {
   World world(kProvider + kInstances + kHoldGuard);
   world.deletes(kDeployment);
   const auto orphan = static_cast<uint16_t>(criticalservice::DeletionIntent::OrphanResources);
-  world.does(Step::Verb::SetIntent, kService, orphan);
+  world.does(ClientStep::Verb::SetIntent, kService, orphan);
   letGo(world);
   EXPECT_FALSE(world.present(kDeployment));
   EXPECT_FALSE(world.unsafe());
@@ -146,7 +146,7 @@ struct Release : testing::Test {
     clear(world);
     world.perform(Kind::HoldProvider, kDeployment);
   }
-  void breakCriterion() { world.does(Step::Verb::Create, kWidget); }
+  void breakCriterion() { world.does(ClientStep::Verb::Create, kWidget); }
 };
 
 TEST_F(Release, TheConfirmingReadSeesWhatAppearedSince) {
@@ -180,7 +180,7 @@ TEST_F(Release, WithoutAConfirmingReadItIsUnsafe) {
 TEST_F(Release, InsistsOnTheObjectThatWasLookedAt) {
   begin();
   world.perform(Kind::Confirm, kDeployment, Actor::Lastout);
-  world.does(Step::Verb::SetReplicas, kDeployment, 2);
+  world.does(ClientStep::Verb::SetReplicas, kDeployment, 2);
   world.perform(Kind::Commit, kDeployment, Actor::Lastout);
   EXPECT_TRUE(world.present(kDeployment));
   letGo(world);
@@ -191,8 +191,8 @@ TEST_F(Release, InsistsOnTheObjectThatWasLookedAt) {
 TEST(HeldProvider, WhoseFinalizerIsTakenOffMeanwhileIsReviewedAgain) {
   World world(kProvider + kInstances + kHoldGuard + guardSaying("", "another"),
               {.absent = {"criticalservices.lastout.dev/another"}});
-  const uint32_t another = world.step(Step::Verb::Create, "criticalservices.lastout.dev/another");
-  const uint32_t request = world.step(Step::Verb::Delete, kDeployment);
+  const uint32_t another = world.step(ClientStep::Verb::Create, "criticalservices.lastout.dev/another");
+  const uint32_t request = world.step(ClientStep::Verb::Delete, kDeployment);
   const auto act = [&](Kind kind) {
     Events events;
     world.machine().apply(world.state(), {kind, Actor::Client, request, 0}, &events);
@@ -223,14 +223,14 @@ TEST(HeldProvider, IsHeldBackByItsFinalizerAloneAndNotInTheForeground) {
 
 TEST(HeldProvider, KeepsItsFinalizerWhateverAClientWrites) {
   World world(kProvider + kInstances + kHoldGuard);
-  world.does(Step::Verb::SetFinalizers, kDeployment, 0);
+  world.does(ClientStep::Verb::SetFinalizers, kDeployment, 0);
   EXPECT_THAT(world.finalizers(kDeployment), ElementsAre(kHoldsIt));
 }
 
 TEST(HeldProvider, OfAWorkIsNotForgottenByItsAgent) {
-  World world(
-      kProvider + kInstances + kHoldGuard,
-      {.carriesOut = true, .works = {"provider: namespaces/operator deployments.apps/operator/controller"}});
+  World world(kProvider + kInstances + kHoldGuard,
+              {.runsDeferredDeletions = true,
+               .works = {"provider: namespaces/operator deployments.apps/operator/controller"}});
   world.deletes(kWork);
   world.settle();
   EXPECT_TRUE(world.terminating(kDeployment));

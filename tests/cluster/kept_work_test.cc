@@ -16,9 +16,9 @@ using testing::Not;
 const std::string kKept(control::kKeptFinalizer);
 
 World worldOf(const std::string& guard, const std::string& more = {}) {
-  return World(
-      kProvider + kInstances + guard + more,
-      {.carriesOut = true, .works = {"provider: namespaces/operator deployments.apps/operator/controller"}});
+  return World(kProvider + kInstances + guard + more,
+               {.runsDeferredDeletions = true,
+                .works = {"provider: namespaces/operator deployments.apps/operator/controller"}});
 }
 
 TEST(KeptWork, IsThereUntilTheLastOfWhatItAppliedIsGone) {
@@ -29,7 +29,7 @@ TEST(KeptWork, IsThereUntilTheLastOfWhatItAppliedIsGone) {
   EXPECT_THAT(world.finalizers(kApplied), testing::ElementsAre(kKept)) << "the agent is done with it";
   EXPECT_TRUE(world.present(kWork));
   clear(world);
-  world.perform(Kind::CarryOut, kDeployment);
+  world.perform(Kind::DeleteDeferred, kDeployment);
   world.perform(Kind::Confirm, kDeployment, Actor::Lastout);
   world.perform(Kind::Commit, kDeployment, Actor::Lastout);
   EXPECT_FALSE(world.present(kDeployment));
@@ -86,7 +86,7 @@ TEST(KeptWork, LeavesToLastoutWhatItsAgentCouldNotDelete) {
   clear(world);
   world.deletes(kWork);
   world.agent(0);
-  EXPECT_FALSE(world.enabled(Kind::CarryOut, kDeployment)) << "the agent is at it";
+  EXPECT_FALSE(world.enabled(Kind::DeleteDeferred, kDeployment)) << "the agent is at it";
   world.settle();
   EXPECT_TRUE(world.present(kDeployment));
   EXPECT_TRUE(world.present(kApplied));
@@ -109,7 +109,7 @@ TEST(KeptWork, LeavesToLastoutWhatACriticalServiceWasToRemember) {
 // What lastout does not delete is left to the garbage collector, which waits for the work.
 TEST(KeptWork, IsLetGoWhenNobodyWouldDeleteWhatItApplied) {
   World world(kProvider + kInstances + kGuard + refusing("example.com", "widgets"),
-              {.carriesOut = true,
+              {.runsDeferredDeletions = true,
                .works = {"provider: deployments.apps/operator/controller widgets.example.com/one"}});
   world.deletes(kWork);
   world.agent(0);

@@ -29,7 +29,7 @@ TEST(Crd, MarksItsInstancesDeletedWithoutReviewAndWaitsForThem) {
   EXPECT_THAT(world.log(), Not(Contains(std::string("crd requested ") + kWidget)));
   world.settle();
   EXPECT_TRUE(world.present(kCrd)) << "the instance keeps its finalizer";
-  world.does(Step::Verb::SetFinalizers, kWidget, 0);
+  world.does(ClientStep::Verb::SetFinalizers, kWidget, 0);
   world.settle();
   EXPECT_THAT(world.left(), IsEmpty());
 }
@@ -38,10 +38,10 @@ TEST(Crd, RefusesToCreateWhileItTerminatesButNotToApply) {
   World world(kInstances + "{apiVersion: example.com/v1, kind: Widget, metadata: {name: two}}",
               {.absent = {"widgets.example.com/two"}});
   world.deletes(kCrd);
-  world.does(Step::Verb::Create, "widgets.example.com/two");
+  world.does(ClientStep::Verb::Create, "widgets.example.com/two");
   EXPECT_EQ(world.log().back(), "client denied widgets.example.com/two: MethodNotAllowed");
-  world.send(
-      world.step(Step::Verb::Create, "widgets.example.com/two", [](Step& step) { step.serverSide = true; }));
+  world.send(world.step(ClientStep::Verb::Create, "widgets.example.com/two",
+                        [](ClientStep& step) { step.serverSide = true; }));
   EXPECT_TRUE(world.present("widgets.example.com/two"));
   EXPECT_TRUE(world.enabled(Kind::CrdInstances, kCrd)) << "it is deleted in turn";
 }
@@ -51,7 +51,7 @@ TEST(Crd, ThatIsCleanedUpAndWaitsForAnotherFinalizerTakesNoInstanceAnyMore) {
   world.deletes(kCrd, PropagationPolicy::Orphan);
   world.perform(Kind::CrdFinish, kCrd);
   ASSERT_TRUE(world.terminating(kCrd));
-  world.send(world.step(Step::Verb::Create, kWidget, [](Step& step) { step.serverSide = true; }));
+  world.send(world.step(ClientStep::Verb::Create, kWidget, [](ClientStep& step) { step.serverSide = true; }));
   EXPECT_EQ(world.log().back(), std::string("client denied ") + kWidget + ": MethodNotAllowed");
 }
 
@@ -59,7 +59,7 @@ TEST(Crd, OnceGoneLetsNothingOfItsTypeAppear) {
   World world(kInstances, {.absent = {kWidget}});
   world.deletes(kCrd);
   world.settle();
-  world.send(world.step(Step::Verb::Create, kWidget, [](Step& step) { step.serverSide = true; }));
+  world.send(world.step(ClientStep::Verb::Create, kWidget, [](ClientStep& step) { step.serverSide = true; }));
   EXPECT_EQ(world.log().back(), std::string("client denied ") + kWidget + ": NotFound");
 }
 
@@ -78,7 +78,7 @@ TEST(Namespace, LetsNothingBeCreatedWhileItTerminates) {
   World world(kProvider + "{apiVersion: v1, kind: ConfigMap, metadata: {name: late, namespace: operator}}",
               {.absent = {"configmaps/operator/late"}});
   world.deletes(kNamespace);
-  world.does(Step::Verb::Create, "configmaps/operator/late");
+  world.does(ClientStep::Verb::Create, "configmaps/operator/late");
   EXPECT_EQ(world.log().back(), "client denied configmaps/operator/late: Forbidden");
 }
 
@@ -180,10 +180,10 @@ kind: Deployment
 metadata: {name: web, namespace: x}
 spec: {replicas: 1}
 )");
-  world.does(Step::Verb::SetReplicas, "deployments.apps/x/web", 3);
+  world.does(ClientStep::Verb::SetReplicas, "deployments.apps/x/web", 3);
   world.settle();
   EXPECT_EQ(world.left().size(), 5U);
-  world.does(Step::Verb::SetReplicas, "deployments.apps/x/web", 0);
+  world.does(ClientStep::Verb::SetReplicas, "deployments.apps/x/web", 0);
   world.settle();
   EXPECT_EQ(world.left().size(), 2U);
 }
@@ -192,8 +192,8 @@ TEST(Workload, CreatedAnewLeavesTheOldOnesReplicaSetToTheCollector) {
   World world(kProvider);
   const std::string replicaSet = child(world, kDeployment);
   world.deletes(kDeployment, PropagationPolicy::Background);
-  world.does(Step::Verb::Create, kDeployment);
-  world.does(Step::Verb::SetReplicas, kDeployment, 2);
+  world.does(ClientStep::Verb::Create, kDeployment);
+  world.does(ClientStep::Verb::SetReplicas, kDeployment, 2);
   EXPECT_FALSE(world.enabled(Kind::WorkloadSync, kDeployment)) << "it is not its own";
   EXPECT_TRUE(world.enabled(Kind::CollectorDelete, replicaSet));
   world.settle();
@@ -295,16 +295,16 @@ webhooks:
 
 TEST(Webhook, ThatDoesNotAnswerStopsClientsPatches) {
   World world(deadWebhook("UPDATE"));
-  world.does(Step::Verb::SetFinalizers, "configmaps/x/a", 0);
+  world.does(ClientStep::Verb::SetFinalizers, "configmaps/x/a", 0);
   EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: InternalError");
   EXPECT_THAT(world.finalizers("configmaps/x/a"), ElementsAre("f/one"));
 }
 
 TEST(Webhook, ThatDoesNotAnswerStopsClientsCreates) {
   World world(deadWebhook("CREATE"), {.absent = {"configmaps/x/late"}});
-  world.does(Step::Verb::Create, "configmaps/x/late");
+  world.does(ClientStep::Verb::Create, "configmaps/x/late");
   EXPECT_EQ(world.log().back(), "client denied configmaps/x/late: InternalError");
-  world.does(Step::Verb::SetFinalizers, "configmaps/x/a", 0);
+  world.does(ClientStep::Verb::SetFinalizers, "configmaps/x/a", 0);
   EXPECT_THAT(world.finalizers("configmaps/x/a"), IsEmpty()) << "it is not called for that";
 }
 

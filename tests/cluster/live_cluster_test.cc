@@ -122,7 +122,7 @@ TEST(LiveCluster, TriesADeniedDeletionAgainAfterTwiceTheTime) {
   std::vector<int64_t> waits;
   for (int i = 0; i < 5; ++i) {
     const milliseconds before = world.now;
-    const Plan plan = world.next(Verdict::Denied);
+    const Plan plan = world.next(AdmissionOutcome::Denied);
     EXPECT_EQ(world.nameOf(plan.deletes), "configmaps/x/orphan");
     EXPECT_EQ(plan.policy, PropagationPolicy::Background);
     waits.push_back((world.now - before).count());
@@ -139,7 +139,7 @@ TEST(LiveCluster, MakesARefusedControllerWaitTwiceAsLongEachTime) {
   std::vector<int64_t> waits;
   for (int i = 0; i < 4; ++i) {
     const milliseconds before = world.now;
-    EXPECT_EQ(world.next(Verdict::Denied).action.kind, Action::Kind::Finalize);
+    EXPECT_EQ(world.next(AdmissionOutcome::Denied).action.kind, Action::Kind::Finalize);
     waits.push_back((world.now - before).count());
   }
   EXPECT_THAT(waits, ElementsAre(1000, 1000, 2000, 4000));
@@ -152,7 +152,7 @@ TEST(LiveCluster, EmptiesATerminatingNamespaceEveryFiveSecondsWhileSomeOfItIsDen
   world.remove("namespaces/x");
   EXPECT_STREQ(world.cluster.refusesCreation(world.key("configmaps/x/new"), false), "Forbidden");
   for (int i = 1; i <= 3; ++i) {
-    world.next(Verdict::Denied);
+    world.next(AdmissionOutcome::Denied);
     EXPECT_EQ(world.now, milliseconds(5000 * i));
   }
   world.run();
@@ -203,7 +203,7 @@ TEST(LiveCluster, RefusedCreationsAreTriedAgainLaterAndLater) {
   std::vector<int64_t> waits;
   for (int i = 0; i < 4; ++i) {
     const milliseconds before = world.now;
-    EXPECT_EQ(world.next(Verdict::Denied).deletes, kNone);
+    EXPECT_EQ(world.next(AdmissionOutcome::Denied).deletes, kNone);
     waits.push_back((world.now - before).count());
   }
   EXPECT_THAT(waits, ElementsAre(50, 50, 100, 200));
@@ -221,7 +221,7 @@ TEST(LiveCluster, DoesNotCarryOutWhatIsNotPossibleAnyMore) {
   world.remove("configmaps/x/orphan");
   world.create(orphan);  // another one, in the same place
   Events events;
-  EXPECT_FALSE(world.cluster.carryOut(*plan, Verdict::Allowed, milliseconds(10), events));
+  EXPECT_FALSE(world.cluster.carryOut(*plan, AdmissionOutcome::Allowed, milliseconds(10), events));
   EXPECT_THAT(events, IsEmpty());
   EXPECT_TRUE(world.present("configmaps/x/orphan"));
 }

@@ -56,11 +56,11 @@ TEST(LiveWork, AnAgentForgetsWhatItMayNotDelete) {
   world.run();
   world.remove(kLiveWork);
   EXPECT_EQ(world.nameOf(world.next().deletes), kLiveApplied);
-  EXPECT_EQ(world.nameOf(world.next(Verdict::Denied).deletes), "namespaces/x");
-  EXPECT_EQ(world.nameOf(world.next(Verdict::Denied).deletes), kWorkWeb);
+  EXPECT_EQ(world.nameOf(world.next(AdmissionOutcome::Denied).deletes), "namespaces/x");
+  EXPECT_EQ(world.nameOf(world.next(AdmissionOutcome::Denied).deletes), kWorkWeb);
   for (int i = 0; i < 10 && world.present(kLiveWork); ++i) {
     const bool deletes = world.cluster.plan(*world.cluster.nextAt())->deletes != kNone;
-    world.next(deletes ? Verdict::Denied : Verdict::Allowed);
+    world.next(deletes ? AdmissionOutcome::Denied : AdmissionOutcome::Allowed);
   }
   EXPECT_FALSE(world.present(kLiveWork));
   EXPECT_TRUE(world.present(kWorkWeb));

@@ -98,11 +98,11 @@ void LiveWorld::remove(std::string_view reference, std::optional<PropagationPoli
 }
 
 void LiveWorld::note(const Events& events) {
-  for (const Event& event : events) {
+  for (const ClusterEvent& event : events) {
     log.push_back(std::string(kLiveActors[static_cast<size_t>(event.actor)]) + " " +
                   std::string(kLiveEvents[static_cast<size_t>(event.kind)]) + " " + nameOf(event.slot));
   }
-  for (const Event& event : events) {
+  for (const ClusterEvent& event : events) {
     if (event.kind != EventKind::Created || !cluster.uid(event.slot).empty()) continue;
     if (!cluster.object(event.slot).present()) continue;
     LiveObject object = asIs(event.slot);
@@ -112,7 +112,7 @@ void LiveWorld::note(const Events& events) {
   }
 }
 
-Plan LiveWorld::next(Verdict verdict) {
+Plan LiveWorld::next(AdmissionOutcome verdict) {
   const auto due = cluster.nextAt();
   if (!due) throw std::runtime_error("nothing is due");
   now = std::max(now, *due);

@@ -63,7 +63,7 @@ inline constexpr char kApplied[] = "appliedmanifestworks.work.open-cluster-manag
 // The criteria of kGuard hold from now on.
 inline void clear(World& world) {
   world.deletes(kWidget);
-  world.does(Step::Verb::SetFinalizers, kWidget, 0);
+  world.does(ClientStep::Verb::SetFinalizers, kWidget, 0);
 }
 
 }  // namespace lastout::cluster

@@ -157,7 +157,7 @@ TEST(Needs, OfAnOldPodAreThoseOfItsReplicaSet) {
     for (const std::string& yaml : {sets + kNeedy, kNeedy + sets}) {
       const World world(yaml + kInstances, {.guarded = false});
       for (const SlotInfo& info : world.model().slots) {
-        if (info.role != Role::Pod) continue;
+        if (info.role != ModelRole::Pod) continue;
         std::vector<std::string> needs;
         for (const Slot need : info.startsWith) needs.push_back(world.model().name(need));
         const bool isOld = info.key.name.starts_with("controller-old");
@@ -174,7 +174,7 @@ TEST(Needs, ThatTheProviderOwnsGoWithItInTheForeground) {
   needy.insert(needy.find(settings) + settings.size(),
                ", ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: controller, uid: '', "
                "blockOwnerDeletion: true}]");
-  World world(needy + kInstances + kGuard, {.carriesOut = true});
+  World world(needy + kInstances + kGuard, {.runsDeferredDeletions = true});
   clear(world);
   world.deletes(kDeployment, PropagationPolicy::Foreground);
   world.settle();
@@ -183,7 +183,7 @@ TEST(Needs, ThatTheProviderOwnsGoWithItInTheForeground) {
 
 TEST(Needs, AreNotKeptWhereTheirServiceGaveUp) {
   World world = needyWorld("{dependencies: Auto}");
-  world.does(Step::Verb::SetIntent, kService,
+  world.does(ClientStep::Verb::SetIntent, kService,
              static_cast<uint16_t>(criticalservice::DeletionIntent::OrphanResources));
   world.deletes(kSettings);
   EXPECT_FALSE(world.present(kSettings));
@@ -201,7 +201,7 @@ TEST(Needs, ThatAreListedAreAllThatIsKept) {
 TEST(Needs, AreCarriedOutAfterTheirProvider) {
   World world = needyWorld(
       "{dependencies: Auto}",
-      {.carriesOut = true,
+      {.runsDeferredDeletions = true,
        .works = {std::string("provider: ") + kNamespace + " " + kDeployment + " " + kService + " " +
                  kBinding + " " + kRole + " " + kAccount + " " + kSettings + " " + kFront + " " + kWidget}});
   world.deletes(kWork);
@@ -224,7 +224,7 @@ TEST(Needs, AreCarriedOutAfterTheirProvider) {
 TEST(Needs, KeepTheWorkThatAppliedNothingElse) {
   World world = needyWorld(
       "{dependencies: Auto}",
-      {.carriesOut = true,
+      {.runsDeferredDeletions = true,
        .works = {std::string("provider: ") + kNamespace + " " + kDeployment + " " + kService + " " + kWidget,
                  std::string("settings: ") + kSettings}});
   const char kOther[] = "manifestworks.work.open-cluster-management.io/hub/settings";

@@ -16,7 +16,7 @@ struct Review : testing::Test {
   uint32_t request = 0;
 
   void finish() {
-    world.does(Step::Verb::SetFinalizers, kWidget, 0);
+    world.does(ClientStep::Verb::SetFinalizers, kWidget, 0);
     world.deletes(kWidget);
   }
   Flight flight() const { return world.state().step(request).flight; }
@@ -27,16 +27,16 @@ struct Review : testing::Test {
   // The provider's DELETE, allowed at first sight.
   void sendAllowed() {
     finish();
-    request = world.step(Step::Verb::Delete, kDeployment);
+    request = world.step(ClientStep::Verb::Delete, kDeployment);
     world.send(request);
     ASSERT_EQ(flight().phase, Flight::Phase::Decided);
   }
   // The finalizer is back on a new instance: the criterion is unmet again.
-  void breakCriterion() { world.does(Step::Verb::Create, kWidget); }
+  void breakCriterion() { world.does(ClientStep::Verb::Create, kWidget); }
 };
 
 TEST_F(Review, DeniesTheProviderWhileAnInstanceCarriesTheFinalizer) {
-  request = world.step(Step::Verb::Delete, kDeployment);
+  request = world.step(ClientStep::Verb::Delete, kDeployment);
   world.send(request);
   EXPECT_EQ(world.log().back(), std::string("client denied ") + kDeployment);
   EXPECT_FALSE(world.state().step(request).done) << "the client asks again";
@@ -50,7 +50,7 @@ TEST(Understanding, ACriterionThatMeansNothingIsNeverMet) {
   };
   const auto isDenied = [](const std::string& manifests) {
     World world(manifests);
-    world.send(world.step(Step::Verb::Delete, kDeployment));
+    world.send(world.step(ClientStep::Verb::Delete, kDeployment));
     return world.log().back() == std::string("client denied ") + kDeployment;
   };
   EXPECT_TRUE(isDenied(kProvider + kInstances + replaced("resource: widgets", "resource: gadgets")));
@@ -99,7 +99,7 @@ TEST_F(Review, WithoutAConfirmingReadTheCommitIsUnsafe) {
 TEST_F(Review, AStorageConflictIsReviewedAgain) {
   sendAllowed();
   act(Kind::Confirm);
-  world.does(Step::Verb::SetReplicas, kDeployment, 2);
+  world.does(ClientStep::Verb::SetReplicas, kDeployment, 2);
   act(Kind::Commit);
   EXPECT_TRUE(world.present(kDeployment));
   EXPECT_EQ(flight().phase, Flight::Phase::Decided);
@@ -123,7 +123,7 @@ webhooks:
   clientConfig: {service: {namespace: h, name: hook}}
   rules: [{operations: [DELETE], apiGroups: [apps], apiVersions: [v1], resources: [deployments]}]
 )");
-  const uint32_t request = world.step(Step::Verb::Delete, kDeployment);
+  const uint32_t request = world.step(ClientStep::Verb::Delete, kDeployment);
   world.send(request);
   const auto act = [&](Kind kind) {
     Events events;
@@ -132,7 +132,7 @@ webhooks:
   };
   act(Kind::Confirm);
   world.deletes("services/h/hook");
-  world.does(Step::Verb::SetReplicas, kDeployment, 2);
+  world.does(ClientStep::Verb::SetReplicas, kDeployment, 2);
   const Events events = act(Kind::Commit);
   ASSERT_EQ(events.size(), 1U);
   EXPECT_STREQ(events.front().refused, "InternalError");
@@ -140,25 +140,25 @@ webhooks:
 }
 
 TEST_F(Review, APreconditionOnTheUidRefusesAnotherObjectOfTheName) {
-  request =
-      world.step(Step::Verb::Delete, kDeployment, [](Step& step) { step.precondition = Precondition::Uid; });
+  request = world.step(ClientStep::Verb::Delete, kDeployment,
+                       [](ClientStep& step) { step.precondition = Precondition::Uid; });
   world.send(request);
   ASSERT_FALSE(world.state().step(request).done) << "denied, and asked again";
   finish();
-  world.does(Step::Verb::SetReplicas, kDeployment, 2);
+  world.does(ClientStep::Verb::SetReplicas, kDeployment, 2);
   world.deletes(kDeployment);
-  world.does(Step::Verb::Create, kDeployment);
+  world.does(ClientStep::Verb::Create, kDeployment);
   world.send(request);
   EXPECT_EQ(world.log().back(), std::string("client denied ") + kDeployment + ": Conflict");
   EXPECT_TRUE(world.present(kDeployment));
 }
 
 TEST_F(Review, APreconditionOnTheVersionRefusesAnObjectThatChangedSince) {
-  request = world.step(Step::Verb::Delete, kDeployment,
-                       [](Step& step) { step.precondition = Precondition::ResourceVersion; });
+  request = world.step(ClientStep::Verb::Delete, kDeployment,
+                       [](ClientStep& step) { step.precondition = Precondition::ResourceVersion; });
   world.send(request);
   finish();
-  world.does(Step::Verb::SetReplicas, kDeployment, 2);
+  world.does(ClientStep::Verb::SetReplicas, kDeployment, 2);
   world.send(request);
   EXPECT_EQ(world.log().back(), std::string("client denied ") + kDeployment + ": Conflict");
   EXPECT_TRUE(world.state().step(request).done);
@@ -166,11 +166,11 @@ TEST_F(Review, APreconditionOnTheVersionRefusesAnObjectThatChangedSince) {
 
 TEST_F(Review, APreconditionIsCheckedAgainAtTheCommit) {
   finish();
-  request = world.step(Step::Verb::Delete, kDeployment,
-                       [](Step& step) { step.precondition = Precondition::ResourceVersion; });
+  request = world.step(ClientStep::Verb::Delete, kDeployment,
+                       [](ClientStep& step) { step.precondition = Precondition::ResourceVersion; });
   world.send(request);
   act(Kind::Confirm);
-  world.does(Step::Verb::SetReplicas, kDeployment, 2);
+  world.does(ClientStep::Verb::SetReplicas, kDeployment, 2);
   act(Kind::Commit);
   EXPECT_TRUE(world.present(kDeployment));
   EXPECT_TRUE(world.state().step(request).done);
@@ -179,7 +179,7 @@ TEST_F(Review, APreconditionIsCheckedAgainAtTheCommit) {
 TEST_F(Review, ASecondDeleteOfATerminatingProviderIsDecidedToo) {
   const auto hold = finalizerMask(world.model(), world.slot(kDeployment), {"f/hold"});
   ASSERT_TRUE(hold);
-  world.does(Step::Verb::SetFinalizers, kDeployment, *hold);
+  world.does(ClientStep::Verb::SetFinalizers, kDeployment, *hold);
   finish();
   world.deletes(kDeployment, PropagationPolicy::Background);
   ASSERT_TRUE(world.terminating(kDeployment));
@@ -205,7 +205,8 @@ TEST_F(Review, GuardsNamespaceServiceAndBothByTheirOwnRules) {
 
 TEST_F(Review, AnotherDeletionIntentLetsTheServiceGoFirst) {
   using criticalservice::DeletionIntent;
-  world.does(Step::Verb::SetIntent, kService, static_cast<uint16_t>(DeletionIntent::BestEffortDeletion));
+  world.does(ClientStep::Verb::SetIntent, kService,
+             static_cast<uint16_t>(DeletionIntent::BestEffortDeletion));
   world.deletes(kDeployment);
   EXPECT_TRUE(world.present(kDeployment)) << "it guards as long as it is there";
   world.deletes(kService);
@@ -216,7 +217,7 @@ TEST_F(Review, AnotherDeletionIntentLetsTheServiceGoFirst) {
 
 TEST_F(Review, WithOrphanResourcesTheProviderIsNotGuarded) {
   using criticalservice::DeletionIntent;
-  world.does(Step::Verb::SetIntent, kService, static_cast<uint16_t>(DeletionIntent::OrphanResources));
+  world.does(ClientStep::Verb::SetIntent, kService, static_cast<uint16_t>(DeletionIntent::OrphanResources));
   world.deletes(kDeployment);
   EXPECT_FALSE(world.present(kDeployment));
 }
@@ -246,7 +247,7 @@ TEST(Denial, IsAPatchThatFindsNothingAndNotADelete) {
   world.deletes("configmaps/x/a");
   EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: NotFound");
   EXPECT_EQ(world.state().monitors(), 0U);
-  world.does(Step::Verb::SetFinalizers, "configmaps/x/a", 0);
+  world.does(ClientStep::Verb::SetFinalizers, "configmaps/x/a", 0);
   EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: NotFound");
   EXPECT_EQ(world.state().monitors(), uint64_t{1} << *denied);
 }

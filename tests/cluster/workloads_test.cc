@@ -17,14 +17,14 @@ TEST(Workload, DeletesAGuardedPodOnlyOnceItsCriteriaHold) {
               "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web, namespace: x}, spec: "
               "{replicas: 3}}");
   // By the guard's criteria lastout is to decide this one too.
-  world.model().slots[world.slot("pods/x/web-1")].stakes.push_back({admission::Role::Provider, 0});
-  world.does(Step::Verb::SetReplicas, "statefulsets.apps/x/web", 0);
+  world.model().slots[world.slot("pods/x/web-1")].guardEntries.push_back({admission::GuardRole::Provider, 0});
+  world.does(ClientStep::Verb::SetReplicas, "statefulsets.apps/x/web", 0);
   world.settle();
   EXPECT_TRUE(world.present("pods/x/web-1"));
   EXPECT_FALSE(world.present("pods/x/web-2")) << "what is refused keeps nothing else from going";
   EXPECT_THAT(world.log(), AllOf(Contains("workloads denied pods/x/web-1"),
                                  Not(Contains("workloads accepted pods/x/web-1"))));
-  world.does(Step::Verb::SetFinalizers, kWidget, 0);
+  world.does(ClientStep::Verb::SetFinalizers, kWidget, 0);
   world.settle();
   EXPECT_FALSE(world.present("pods/x/web-1")) << "it asks again";
   EXPECT_FALSE(world.unsafe());
@@ -53,7 +53,7 @@ uint8_t replicasOf(const World& world, std::string_view reference) {
 TEST(Workload, ADeploymentLeavesItsOldReplicaSetsAlone) {
   World world(kWeb + replicaSet("web-old", 0) + replicaSet("web-new", 2));
   EXPECT_FALSE(world.enabled(Kind::WorkloadSync, "deployments.apps/x/web"));
-  world.does(Step::Verb::SetReplicas, "deployments.apps/x/web", 3);
+  world.does(ClientStep::Verb::SetReplicas, "deployments.apps/x/web", 3);
   world.settle();
   EXPECT_EQ(replicasOf(world, "replicasets.apps/x/web-old"), 0);
   EXPECT_EQ(replicasOf(world, "replicasets.apps/x/web-new"), 3);
@@ -70,7 +70,7 @@ TEST(Workload, ADeploymentsCurrentReplicaSetHasTheHighestRevision) {
 // Whatever mistake leaves a guarded object unreviewed: its deletion is seen to be unsafe.
 TEST(Unsafe, IsADeletionWithoutAReviewWhileTheCriteriaDoNotHold) {
   World world(kProvider + kInstances + kGuard);
-  world.model().slots[world.slot(kDeployment)].stakes.clear();
+  world.model().slots[world.slot(kDeployment)].guardEntries.clear();
   world.deletes(kDeployment);
   EXPECT_FALSE(world.present(kDeployment));
   EXPECT_TRUE(world.unsafe());
@@ -78,8 +78,8 @@ TEST(Unsafe, IsADeletionWithoutAReviewWhileTheCriteriaDoNotHold) {
 
 TEST(Unsafe, IsNotADeletionWithoutAReviewOnceTheyHold) {
   World world(kProvider + kInstances + kGuard);
-  world.model().slots[world.slot(kDeployment)].stakes.clear();
-  world.does(Step::Verb::SetFinalizers, kWidget, 0);
+  world.model().slots[world.slot(kDeployment)].guardEntries.clear();
+  world.does(ClientStep::Verb::SetFinalizers, kWidget, 0);
   world.deletes(kDeployment);
   EXPECT_FALSE(world.unsafe());
 }

@@ -46,7 +46,7 @@ World::World(std::string_view yaml, const WorldOptions& options) : types_(kube::
   if (!objects) throw std::runtime_error(kube::toString(objects.error()));
   BuildInput input;
   input.guarded = options.guarded;
-  input.carriesOut = options.carriesOut;
+  input.runsDeferredDeletions = options.runsDeferredDeletions;
   input.lastoutNamespace = options.lastoutNamespace;
   input.types = types_;
   for (const std::string& work : options.works) input.works.push_back(workFrom(work, *objects, types_));
@@ -99,8 +99,9 @@ void World::controller(std::string_view name, std::string_view runsIn, std::stri
   if (!added) throw std::runtime_error(added.error().message);
 }
 
-uint32_t World::step(Step::Verb verb, std::string_view reference, const std::function<void(Step&)>& adjust) {
-  Step step;
+uint32_t World::step(ClientStep::Verb verb, std::string_view reference,
+                     const std::function<void(ClientStep&)>& adjust) {
+  ClientStep step;
   step.verb = verb;
   step.object = slot(reference);
   if (adjust) adjust(step);
@@ -115,7 +116,7 @@ void World::send(uint32_t number) {
 }
 
 void World::deletes(std::string_view reference, std::optional<PropagationPolicy> policy) {
-  const uint32_t number = step(Step::Verb::Delete, reference, [&](Step& step) {
+  const uint32_t number = step(ClientStep::Verb::Delete, reference, [&](ClientStep& step) {
     step.hasPolicy = policy.has_value();
     step.policy = policy.value_or(PropagationPolicy::Background);
     step.retry = false;
@@ -131,8 +132,8 @@ void World::deletes(std::string_view reference, std::optional<PropagationPolicy>
   }
 }
 
-void World::does(Step::Verb verb, std::string_view reference, uint16_t value) {
-  send(step(verb, reference, [&](Step& step) { step.value = value; }));
+void World::does(ClientStep::Verb verb, std::string_view reference, uint16_t value) {
+  send(step(verb, reference, [&](ClientStep& step) { step.value = value; }));
 }
 
 std::vector<Action> World::actions() const {
@@ -145,7 +146,7 @@ bool World::apply(const Action& action) {
   const std::vector<uint64_t> before = words_;
   Events events;
   machine_->apply(state(), action, &events);
-  for (const Event& event : events) {
+  for (const ClusterEvent& event : events) {
     std::string line{kActors[static_cast<size_t>(event.actor)]};
     line += " ";
     line += kEvents[static_cast<size_t>(event.kind)];

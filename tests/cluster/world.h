@@ -17,7 +17,7 @@ using Kind = Action::Kind;
 
 struct WorldOptions {
   bool guarded = true;
-  bool carriesOut = false;
+  bool runsDeferredDeletions = false;
   std::vector<std::string> works =
       {};  // names of objects in the YAML that each work applies: "name: ref ref"
   std::vector<std::string> absent = {};  // references of objects that only steps create
@@ -31,12 +31,13 @@ class World {
   Slot slot(std::string_view reference) const;
   void controller(std::string_view name, std::string_view runsIn, std::string_view finalizer,
                   std::string_view from);
-  uint32_t step(Step::Verb verb, std::string_view reference, const std::function<void(Step&)>& adjust = {});
+  uint32_t step(ClientStep::Verb verb, std::string_view reference,
+                const std::function<void(ClientStep&)>& adjust = {});
   // A client's DELETE, sent at once; with review and commit where the object is guarded.
   void deletes(std::string_view reference, std::optional<PropagationPolicy> policy = {});
   void send(uint32_t step);
   // A step of any other verb, sent at once.
-  void does(Step::Verb verb, std::string_view reference, uint16_t value = 0);
+  void does(ClientStep::Verb verb, std::string_view reference, uint16_t value = 0);
 
   bool enabled(Kind kind, std::string_view reference) const;
   bool enabledWork(uint32_t work) const;

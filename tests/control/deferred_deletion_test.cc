@@ -14,76 +14,76 @@
 namespace lastout::control {
 namespace {
 
-WishFacts ownedBy(const std::vector<OwnerNow>& owners) {
-  WishFacts facts;
+DeferralFacts ownedBy(const std::vector<OwnerNow>& owners) {
+  DeferralFacts facts;
   for (const OwnerNow owner : owners) facts.owners.add(owner);
   return facts;
 }
 
 TEST(DeferredDeletionWish, StandsWhileNoOwnerStays) {
-  EXPECT_EQ(wishOf(ownedBy({OwnerNow::Gone})), Wish::Stands);
-  EXPECT_EQ(wishOf(ownedBy({OwnerNow::Leaving})), Wish::Stands);
-  EXPECT_EQ(wishOf(ownedBy({OwnerNow::Gone, OwnerNow::Leaving})), Wish::Stands);
+  EXPECT_EQ(deferralStateOf(ownedBy({OwnerNow::Gone})), DeferralState::Stands);
+  EXPECT_EQ(deferralStateOf(ownedBy({OwnerNow::Leaving})), DeferralState::Stands);
+  EXPECT_EQ(deferralStateOf(ownedBy({OwnerNow::Gone, OwnerNow::Leaving})), DeferralState::Stands);
 }
 
 // That it is remembered proves nothing, and the garbage collector never deletes what has no owner.
 TEST(DeferredDeletionWish, IsNoneWithoutAnOwner) {
-  WishFacts facts;
-  EXPECT_EQ(wishOf(facts), Wish::TakenBack);
+  DeferralFacts facts;
+  EXPECT_EQ(deferralStateOf(facts), DeferralState::TakenBack);
   EXPECT_FALSE(goesAnyway(facts));
   facts.spaceTerminates = true;
-  EXPECT_EQ(wishOf(facts), Wish::Stands) << "the namespace controller does";
+  EXPECT_EQ(deferralStateOf(facts), DeferralState::Stands) << "the namespace controller does";
   EXPECT_TRUE(goesAnyway(facts));
 }
 
 TEST(DeferredDeletionWish, WaitsForAnOwnerThatMayKeepIt) {
   for (const OwnerNow owner : {OwnerNow::Staying, OwnerNow::Orphaning}) {
-    EXPECT_EQ(wishOf(ownedBy({owner})), Wish::Waits);
-    EXPECT_EQ(wishOf(ownedBy({OwnerNow::Gone, owner, OwnerNow::Leaving})), Wish::Waits);
+    EXPECT_EQ(deferralStateOf(ownedBy({owner})), DeferralState::Waits);
+    EXPECT_EQ(deferralStateOf(ownedBy({OwnerNow::Gone, owner, OwnerNow::Leaving})), DeferralState::Waits);
     EXPECT_FALSE(goesAnyway(ownedBy({OwnerNow::Gone, owner})));
   }
 }
 
 TEST(DeferredDeletionWish, IsTakenBackByWhoAdoptsOrOrphansTheObject) {
-  EXPECT_EQ(wishOf(ownedBy({})), Wish::TakenBack) << "its last owner was taken away";
+  EXPECT_EQ(deferralStateOf(ownedBy({})), DeferralState::TakenBack) << "its last owner was taken away";
   for (const OwnerNow owner : {OwnerNow::Gone, OwnerNow::Leaving, OwnerNow::Staying}) {
-    WishFacts facts = ownedBy({owner});
+    DeferralFacts facts = ownedBy({owner});
     facts.adopted = true;
-    EXPECT_EQ(wishOf(facts), Wish::TakenBack);
-    facts.proof = Proof::OfUnowned;
-    EXPECT_EQ(wishOf(facts), Wish::TakenBack);
+    EXPECT_EQ(deferralStateOf(facts), DeferralState::TakenBack);
+    facts.proof = RequestProof::OfUnowned;
+    EXPECT_EQ(deferralStateOf(facts), DeferralState::TakenBack);
   }
 }
 
 TEST(DeferredDeletionWish, StandsWhereEverythingGoesAndWhereAPersonIsProvenToHaveAsked) {
-  for (WishFacts facts : {ownedBy({}), ownedBy({OwnerNow::Staying}), ownedBy({OwnerNow::Orphaning})}) {
+  for (DeferralFacts facts : {ownedBy({}), ownedBy({OwnerNow::Staying}), ownedBy({OwnerNow::Orphaning})}) {
     facts.spaceTerminates = true;
-    EXPECT_EQ(wishOf(facts), Wish::Stands);
+    EXPECT_EQ(deferralStateOf(facts), DeferralState::Stands);
     facts.spaceTerminates = false;
-    facts.proof = Proof::OfPerson;
-    EXPECT_EQ(wishOf(facts), Wish::Stands);
+    facts.proof = RequestProof::OfPerson;
+    EXPECT_EQ(deferralStateOf(facts), DeferralState::Stands);
     EXPECT_FALSE(goesAnyway(facts)) << "that is a person's wish, and nobody else's";
   }
 }
 
 TEST(DeferredDeletionWish, OfAnotherControllerStandsWhereItsRequestForAnObjectWithoutOwnersIsProven) {
-  WishFacts facts;
-  facts.proof = Proof::OfUnowned;
-  EXPECT_EQ(wishOf(facts), Wish::Stands);
+  DeferralFacts facts;
+  facts.proof = RequestProof::OfUnowned;
+  EXPECT_EQ(deferralStateOf(facts), DeferralState::Stands);
   facts = ownedBy({OwnerNow::Staying});
-  facts.proof = Proof::OfUnowned;
-  EXPECT_EQ(wishOf(facts), Wish::Waits);
+  facts.proof = RequestProof::OfUnowned;
+  EXPECT_EQ(deferralStateOf(facts), DeferralState::Waits);
 }
 
 // What only a provider that is gone may have needed goes where it would go anyway, whoever asked.
 TEST(DeferredDeletionWish, InDoubtStandsOnlyWhereTheObjectGoesAnyway) {
-  for (const Proof proof : {Proof::None, Proof::OfUnowned, Proof::OfPerson}) {
-    for (WishFacts facts : {ownedBy({}), ownedBy({OwnerNow::Staying}), ownedBy({OwnerNow::Gone})}) {
+  for (const RequestProof proof : {RequestProof::None, RequestProof::OfUnowned, RequestProof::OfPerson}) {
+    for (DeferralFacts facts : {ownedBy({}), ownedBy({OwnerNow::Staying}), ownedBy({OwnerNow::Gone})}) {
       facts.proof = proof;
       facts.isInDoubt = true;
-      EXPECT_EQ(wishOf(facts), goesAnyway(facts) ? Wish::Stands : Wish::TakenBack);
+      EXPECT_EQ(deferralStateOf(facts), goesAnyway(facts) ? DeferralState::Stands : DeferralState::TakenBack);
       facts.spaceTerminates = true;
-      EXPECT_EQ(wishOf(facts), Wish::Stands);
+      EXPECT_EQ(deferralStateOf(facts), DeferralState::Stands);
     }
   }
 }
@@ -91,7 +91,7 @@ TEST(DeferredDeletionWish, InDoubtStandsOnlyWhereTheObjectGoesAnyway) {
 struct Deletion {
   bool isRemembered = true;
   bool isLive = true;
-  Wish wish = Wish::Stands;
+  DeferralState deferralState = DeferralState::Stands;
   bool isWanted = true;
   bool isAllowed = true;
   std::vector<int> before = {};
@@ -102,7 +102,7 @@ class SomeFacts {
   explicit SomeFacts(std::map<int, Deletion> deletions) : deletions_(std::move(deletions)) {}
   bool isRemembered(int object) const { return asked("remembered", deletions_.at(object).isRemembered); }
   bool isLive(int object) const { return asked("live", deletions_.at(object).isLive); }
-  Wish wish(int object) const { return asked("wish", deletions_.at(object).wish); }
+  DeferralState deferralState(int object) const { return asked("wish", deletions_.at(object).deferralState); }
   bool isWanted(int object) const { return asked("wanted", deletions_.at(object).isWanted); }
   bool isAllowed(int object) const { return asked("allowed", deletions_.at(object).isAllowed); }
   template <class Holds>
@@ -142,12 +142,15 @@ TEST(DeferredDeletionFate, FollowsTheDocument) {
        {.isLive = false, .isWanted = false},
        Fate::Forget,
        "remembered live"},
-      {"it is owned again", {.wish = Wish::TakenBack}, Fate::Forget, "remembered live wish"},
-      {"it is owned again, and denied",
-       {.wish = Wish::TakenBack, .isAllowed = false},
+      {"it is owned again",
+       {.deferralState = DeferralState::TakenBack},
        Fate::Forget,
        "remembered live wish"},
-      {"an owner stays", {.wish = Wish::Waits}, Fate::Wait, "remembered live wish"},
+      {"it is owned again, and denied",
+       {.deferralState = DeferralState::TakenBack, .isAllowed = false},
+       Fate::Forget,
+       "remembered live wish"},
+      {"an owner stays", {.deferralState = DeferralState::Waits}, Fate::Wait, "remembered live wish"},
       {"spec.deferredDeletions says Never, or the annotation was taken away",
        {.isWanted = false},
        Fate::Wait,
@@ -174,8 +177,8 @@ TEST(DeferredDeletionFate, OfAContainerWaitsForWhatMayGoInIt) {
   EXPECT_EQ(fateAround({.isLive = false}), Fate::Delete) << "it is being deleted already";
   EXPECT_EQ(fateAround({.isAllowed = false}), Fate::Delete) << "it is not due";
   EXPECT_EQ(fateAround({.isWanted = false}), Fate::Delete) << "lastout leaves it alone";
-  for (const Wish wish : {Wish::Waits, Wish::TakenBack})
-    EXPECT_EQ(fateAround({.wish = wish}), Fate::Delete) << "lastout does not delete it";
+  for (const DeferralState deferralState : {DeferralState::Waits, DeferralState::TakenBack})
+    EXPECT_EQ(fateAround({.deferralState = deferralState}), Fate::Delete) << "lastout does not delete it";
   const SomeFacts denied({{kSpace, {.isAllowed = false, .before = {kInside}}}, {kInside, {}}});
   EXPECT_EQ(fateOf(denied, kSpace), Fate::Wait);
   EXPECT_EQ(fateOf(denied, kInside), Fate::Delete) << "it waits for no container";

@@ -37,7 +37,9 @@ struct OneProvider {
   }
 };
 
-Holding holdingOf(const HoldingFacts& facts) { return planHeldProvider(OneProvider{facts}, 0); }
+HoldFinalizerAction holdFinalizerActionOf(const HoldingFacts& facts) {
+  return planHeldProvider(OneProvider{facts}, 0);
+}
 
 // Every combination of facts for which `which` holds.
 void forAll(const std::function<bool(const HoldingFacts&)>& which,
@@ -53,50 +55,55 @@ void forAll(const std::function<bool(const HoldingFacts&)>& which,
   }
 }
 
-TEST(Holding, BeginsWhileEveryGuardWantsItAndNeverOfWhatTerminates) {
+TEST(HoldFinalizerAction, BeginsWhileEveryGuardWantsItAndNeverOfWhatTerminates) {
   forAll([](const HoldingFacts& facts) { return !facts.isHeld && !facts.isUnsure; },
          [](const HoldingFacts& facts) {
            const bool begins = facts.isToBeHeld && !facts.terminates;
-           EXPECT_EQ(holdingOf(facts), begins ? Holding::Begins : Holding::AsItIs);
+           EXPECT_EQ(holdFinalizerActionOf(facts),
+                     begins ? HoldFinalizerAction::Begins : HoldFinalizerAction::AsItIs);
          });
 }
 
-TEST(Holding, EndsOfWhatIsNotDeletedWhenNobodyOrNotEverybodyWantsIt) {
+TEST(HoldFinalizerAction, EndsOfWhatIsNotDeletedWhenNobodyOrNotEverybodyWantsIt) {
   forAll([](const HoldingFacts& facts) { return facts.isHeld && !facts.terminates && !facts.isUnsure; },
          [](const HoldingFacts& facts) {
-           EXPECT_EQ(holdingOf(facts), facts.isToBeHeld ? Holding::AsItIs : Holding::Ends);
+           EXPECT_EQ(holdFinalizerActionOf(facts),
+                     facts.isToBeHeld ? HoldFinalizerAction::AsItIs : HoldFinalizerAction::Ends);
          });
 }
 
-TEST(Holding, OfWhatTerminatesEndsOnlyWithItsCriteriaWhateverIsWantedByNow) {
+TEST(HoldFinalizerAction, OfWhatTerminatesEndsOnlyWithItsCriteriaWhateverIsWantedByNow) {
   forAll(
       [](const HoldingFacts& facts) {
         return facts.isHeld && facts.terminates && !facts.isUnsure && !facts.endsAnyway;
       },
       [](const HoldingFacts& facts) {
-        EXPECT_EQ(holdingOf(facts), facts.mayEnd ? Holding::LetsItGo : Holding::AsItIs);
+        EXPECT_EQ(holdFinalizerActionOf(facts),
+                  facts.mayEnd ? HoldFinalizerAction::LetsItGo : HoldFinalizerAction::AsItIs);
       });
 }
 
-TEST(Holding, OfWhatEndsInTheForegroundEndsBeforeIt) {
+TEST(HoldFinalizerAction, OfWhatEndsInTheForegroundEndsBeforeIt) {
   forAll(
       [](const HoldingFacts& facts) {
         return facts.isHeld && facts.terminates && !facts.isUnsure && facts.endsAnyway;
       },
-      [](const HoldingFacts& facts) { EXPECT_EQ(holdingOf(facts), Holding::Ends); });
+      [](const HoldingFacts& facts) { EXPECT_EQ(holdFinalizerActionOf(facts), HoldFinalizerAction::Ends); });
 }
 
-TEST(Holding, StaysAsItIsWhileItIsNotKnownWhoGuards) {
+TEST(HoldFinalizerAction, StaysAsItIsWhileItIsNotKnownWhoGuards) {
   forAll([](const HoldingFacts& facts) { return facts.isUnsure; },
-         [](const HoldingFacts& facts) { EXPECT_EQ(holdingOf(facts), Holding::AsItIs); });
+         [](const HoldingFacts& facts) {
+           EXPECT_EQ(holdFinalizerActionOf(facts), HoldFinalizerAction::AsItIs);
+         });
 }
 
 // As `lastout serve` does where it must not hold anything (docs/enforcement.md).
-TEST(Holding, EndsWithoutConditionsWhereNothingIsToBeHeld) {
+TEST(HoldFinalizerAction, EndsWithoutConditionsWhereNothingIsToBeHeld) {
   forAll([](const HoldingFacts&) { return true; },
          [](const HoldingFacts& facts) {
            EXPECT_EQ(planHeldProvider(OneProvider{facts, false}, 0),
-                     facts.isHeld ? Holding::Ends : Holding::AsItIs);
+                     facts.isHeld ? HoldFinalizerAction::Ends : HoldFinalizerAction::AsItIs);
          });
 }
 

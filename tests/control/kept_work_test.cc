@@ -23,7 +23,7 @@ struct Owned {
   bool isReviewed = false;
   bool isForgotten = false;
   bool isRefused = false;
-  Wish wish = Wish::Stands;
+  DeferralState deferralState = DeferralState::Stands;
 };
 
 // One work.
@@ -37,7 +37,7 @@ struct OneWork {
   WorkNow work(int /*work*/) const { return now; }
   bool isUnsure() const { return unsure; }
   bool recordsUnseen(int /*work*/) const { return records; }
-  bool remembersUnseen(int /*work*/) const { return remembers; }
+  bool hasUnseenDeferredDeletions(int /*work*/) const { return remembers; }
   template <class Holds>
   bool anyOwned(int /*work*/, Holds holds) const {
     for (size_t i = 0; i < owned.size(); ++i) {
@@ -54,7 +54,7 @@ struct OneWork {
   bool isReviewed(size_t i) const { return owned[i].isReviewed; }
   bool isForgotten(int /*work*/, size_t i) const { return owned[i].isForgotten; }
   bool isRefused(size_t i) const { return owned[i].isRefused; }
-  Wish wish(size_t i) const { return owned[i].wish; }
+  DeferralState deferralState(size_t i) const { return owned[i].deferralState; }
 };
 
 constexpr WorkNow kApplied{.isHeldByOthers = true};
@@ -89,9 +89,9 @@ TEST(KeptWorkPlan, FollowsTheDocument) {
        {kAlone, {{.isTerminating = true, .isGuarded = false, .isAwaited = false, .wasAwaited = true}}},
        Keeping::AsItIs},
       {"lastout remembers what nobody sees", {.now = kAlone, .remembers = true}, Keeping::AsItIs},
-      {"another owner keeps it", {kAlone, {{.wish = Wish::Waits}}}, Keeping::Ends},
+      {"another owner keeps it", {kAlone, {{.deferralState = DeferralState::Waits}}}, Keeping::Ends},
       {"another owner keeps it, and the agent is at work",
-       {kInPass, {{.wish = Wish::Waits}}},
+       {kInPass, {{.deferralState = DeferralState::Waits}}},
        Keeping::AsItIs},
       {"somebody refuses it again and again", {kAlone, {{.isRefused = true}}}, Keeping::Ends},
       {"deferredDeletions: Never guards it", {kAlone, {{.isWanted = false}}}, Keeping::Ends},
@@ -101,7 +101,7 @@ TEST(KeptWorkPlan, FollowsTheDocument) {
 }
 
 TEST(KeptWorkPlan, NamesWhatIsLeftBehind) {
-  const OneWork work{kAlone, {{}, {.wish = Wish::Waits}}};
+  const OneWork work{kAlone, {{}, {.deferralState = DeferralState::Waits}}};
   EXPECT_EQ(planKeptWork<size_t>(work, 0).forsaken, std::optional<size_t>(1));
   EXPECT_TRUE(planKeptWork<size_t>(work, 0).waits);
   EXPECT_EQ(planKeptWork<size_t>(OneWork{kAlone, {{}}}, 0).forsaken, std::nullopt);

@@ -6,8 +6,9 @@ namespace lastout::criticalservice {
 namespace {
 
 TEST(VerdictTable, CoversEveryCombinationOnce) {
-  for (const Subject subject : {Subject::CriticalService, Subject::Provider, Subject::HeldProvider,
-                                Subject::HoldsProvider, Subject::Dependency}) {
+  for (const VerdictSubject subject :
+       {VerdictSubject::CriticalService, VerdictSubject::Provider, VerdictSubject::HeldProvider,
+        VerdictSubject::HoldsProvider, VerdictSubject::Dependency}) {
     for (const DeletionIntent intent :
          {DeletionIntent::Ordered, DeletionIntent::BestEffortDeletion, DeletionIntent::OrphanResources}) {
       for (const ProviderState provider :

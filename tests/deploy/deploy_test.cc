@@ -529,11 +529,12 @@ TEST(Deploy, MayFindAndDeleteWhatProvidersNeed) {
   std::vector<kube::GroupResource> types = DependencyFinder::types();
   std::ranges::copy(DependencyFinder::neededTypes(), std::back_inserter(types));
   std::vector<std::string> reads;
-  std::vector<std::string> carriesOut{"get secrets", "delete secrets", "get configmaps", "delete configmaps"};
+  std::vector<std::string> runsDeferredDeletions{"get secrets", "delete secrets", "get configmaps",
+                                                 "delete configmaps"};
   for (const kube::GroupResource& type : types) {
     for (const char* verb : {"get ", "list ", "watch "}) reads.push_back(verb + toString(type));
     if (type.resource == "apiservices") continue;  // they go before the provider
-    for (const char* verb : {"get ", "delete "}) carriesOut.push_back(verb + toString(type));
+    for (const char* verb : {"get ", "delete "}) runsDeferredDeletions.push_back(verb + toString(type));
   }
   for (const char* verb : {"get ", "list ", "watch "})
     reads.push_back(verb + toString(kube::kControllerRevisions));
@@ -543,7 +544,7 @@ TEST(Deploy, MayFindAndDeleteWhatProvidersNeed) {
   for (const std::string verb : {"get ", "list ", "watch "})
     EXPECT_THAT(rightsOf("lastout-webhook"), Contains(verb + toString(kube::kCustomResourceDefinitions)))
         << "who converts what";
-  EXPECT_THAT(rightsOf("lastout-carries-out-dependencies"), UnorderedElementsAreArray(carriesOut));
+  EXPECT_THAT(rightsOf("lastout-carries-out-dependencies"), UnorderedElementsAreArray(runsDeferredDeletions));
 }
 
 // Kubernetes keeps these rules; a list of ours, even an empty one, would replace them at each kubectl apply.

@@ -26,9 +26,9 @@ std::string resourceOf(const HttpRequest& request) {
 }  // namespace
 
 // What FaultyApi knows of it is guarded by its mutex.
-class FaultyApi::Watch : public simulator::WatchStream {
+class FaultyApi::Watch : public simulator::WatchResponse {
  public:
-  Watch(FaultyApi& api, std::unique_ptr<WatchStream> real, std::string resource, uint64_t generation)
+  Watch(FaultyApi& api, std::unique_ptr<WatchResponse> real, std::string resource, uint64_t generation)
       : resource(std::move(resource)), generation(generation), api_(api), real_(std::move(real)) {}
 
   std::optional<std::string> next(milliseconds patience) override {
@@ -52,7 +52,7 @@ class FaultyApi::Watch : public simulator::WatchStream {
 
  private:
   FaultyApi& api_;
-  const std::unique_ptr<WatchStream> real_;
+  const std::unique_ptr<WatchResponse> real_;
   bool exhausted_ = false;
   std::atomic<bool> over_{false};
 };

@@ -62,14 +62,14 @@ bool keepsWhatItRuns(const Json& object) {
          std::ranges::count(finalizers, kube::kForegroundFinalizer) == 0;
 }
 
-admission::Manner mannerIn(const Json& request) {
+admission::DeletionEffect deletionEffectIn(const Json& request) {
   const Json object = request.value("oldObject", Json::object());
   const std::vector<std::string> finalizers = textsAt(object, {"metadata", "finalizers"});
   const bool isHeld = std::ranges::count(finalizers, graph::kCriteriaFinalizer) > 0;
   const std::string policy(stringAt(request, {"options", "propagationPolicy"}));
   const bool ends = policy == "Foreground" ||
                     (policy.empty() && std::ranges::count(finalizers, kube::kForegroundFinalizer) > 0);
-  return isHeld && !ends ? admission::Manner::Held : admission::Manner::Ending;
+  return isHeld && !ends ? admission::DeletionEffect::Held : admission::DeletionEffect::Ending;
 }
 
 bool isDeletion(const Json& request) {
@@ -152,7 +152,7 @@ void Judge::note(const Write& write) {
   if (key.type == kJudgedWorks || key.type == kJudgedAppliedWorks) noteWork(write);
   for (Review& review : reviews_) {
     if (review.always.empty()) continue;
-    const Blockers now = verdictNow(review.object, review.manner).blockers;
+    const Blockers now = verdictNow(review.object, review.deletionEffect).blockers;
     Blockers still;
     std::ranges::set_intersection(review.always, now, std::back_inserter(still));
     review.always = std::move(still);
@@ -226,7 +226,8 @@ bool Judge::wasAskedAbout(const Write& write, Clock::time_point since) const {
   return true;
 }
 
-PlainVerdict Judge::verdictNow(const kube::ObjectKey& object, admission::Manner manner) const {
+PlainVerdict Judge::verdictNow(const kube::ObjectKey& object,
+                               admission::DeletionEffect deletionEffect) const {
   PlainCluster cluster = truth_;
   for (const auto& [key, object] : objects_) cluster.objects.push_back({key, object.finalizers, false});
   for (const kube::GroupResource& type :
@@ -239,7 +240,7 @@ PlainVerdict Judge::verdictNow(const kube::ObjectKey& object, admission::Manner 
     for (const criticalservice::Criterion& criterion : service.service.criteria)
       cluster.knowledge[typeOf(criterion)] = graph::Knowledge::Synced;
   }
-  return verdictByTheDocument(cluster, object, manner);
+  return verdictByTheDocument(cluster, object, deletionEffect);
 }
 
 // An object begins to go, or is gone; one that is held goes when its finalizer does.
@@ -255,7 +256,8 @@ void Judge::judgeCommit(const Write& write) {
     return;
   }
   if (isThere && !isTerminating(write.record->object())) return;
-  const PlainVerdict verdict = verdictNow(key, isHeld ? admission::Manner::Held : admission::Manner::Ending);
+  const PlainVerdict verdict =
+      verdictNow(key, isHeld ? admission::DeletionEffect::Held : admission::DeletionEffect::Ending);
   if (verdict.blockers.empty()) return;
   const std::string what = kube::toString(key) + " went in spite of" + toString(verdict.blockers);
   const std::string uid(stringAt(write.before->object(), {"metadata", "uid"}));
@@ -283,8 +285,8 @@ simulator::CallWebhook Judge::listening(simulator::CallWebhook call) {
 
 std::list<Judge::Review>::iterator Judge::begin(const Json& request) {
   const std::scoped_lock lock(mutex_);
-  Review review{keyIn(request), mannerIn(request), {}};
-  review.always = verdictNow(review.object, review.manner).blockers;
+  Review review{keyIn(request), deletionEffectIn(request), {}};
+  review.always = verdictNow(review.object, review.deletionEffect).blockers;
   return reviews_.insert(reviews_.end(), std::move(review));
 }
 

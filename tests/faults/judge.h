@@ -72,7 +72,7 @@ class Judge {
   // A review of a DELETE that is under way.
   struct Review {
     kube::ObjectKey object;
-    admission::Manner manner = admission::Manner::Ending;
+    admission::DeletionEffect deletionEffect = admission::DeletionEffect::Ending;
     Blockers always;  // what denied at every moment since it began
   };
   struct Interval {
@@ -93,7 +93,7 @@ class Judge {
   void judgeCommit(const simulator::Write& write);
   bool wasAskedAbout(const simulator::Write& write, Clock::time_point since) const;
   PlainVerdict verdictNow(const kube::ObjectKey& object,
-                          admission::Manner manner = admission::Manner::Ending) const;
+                          admission::DeletionEffect deletionEffect = admission::DeletionEffect::Ending) const;
   std::list<Review>::iterator begin(const simulator::Json& request);
   void end(std::list<Review>::iterator review, const simulator::Json& request, const simulator::Json& answer);
 

@@ -104,7 +104,7 @@ server::ServerOptions Replica::options() {
   options.log = [this](server::Level /*level*/, const std::string& line) {
     world_.log(identity + ": " + line);
   };
-  options.verdict = [this](const server::Verdict& verdict) {
+  options.verdict = [this](const server::ReviewResult& verdict) {
     world_.log(identity + ": " + std::string(verdict.allowed ? "allowed " : "denied ") +
                std::string(admission::toString(verdict.operation)) + (verdict.dryRun ? " (dry run) " : " ") +
                toString(verdict.object) + " " + std::string(admission::toString(verdict.reason)) +
@@ -241,7 +241,7 @@ std::string Replica::standing() {
   std::string text = identity + " now";
   if (isSuspended_) return text + " stands still\n";
   if (process_) return text + (leads() ? " leads, " : " ") + process_->standing();
-  const server::Standing now = server_->standing();
+  const server::GaugeValues now = server_->standing();
   text += now.leads.value_or(false) ? " leads" : "";
   text += now.webhookInForce.value_or(false) ? ", asked as it should be\n" : "\n";
   for (const server::TypeStanding& type : now.types)

@@ -76,7 +76,7 @@ simulator::HttpRequest requestOf(const RestExchange& exchange, const Identities&
   return request;
 }
 
-Json events(simulator::WatchStream& stream) {
+Json events(simulator::WatchResponse& stream) {
   Json events = Json::array();
   for (auto piece = stream.next(milliseconds(0)); piece && !piece->empty();
        piece = stream.next(milliseconds(0))) {

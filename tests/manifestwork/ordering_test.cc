@@ -42,9 +42,9 @@ AppliedManifestWork note(std::string_view text = kNote) {
 }
 
 // "subject after object uid, because of field"
-std::vector<std::string> inWords(const std::vector<Requirement>& requirements) {
+std::vector<std::string> inWords(const std::vector<WorkRequirement>& requirements) {
   std::vector<std::string> words;
-  for (const Requirement& requirement : requirements) {
+  for (const WorkRequirement& requirement : requirements) {
     EXPECT_EQ(requirement.condition.kind, graph::Condition::Kind::Object);
     EXPECT_EQ(requirement.origin.object, requirement.subject);
     const graph::Condition& condition = requirement.condition;
@@ -85,9 +85,9 @@ TEST(Ordering, AWorkGoesAfterTheNoteToComeWhereThereIsNone) {
 TEST(Ordering, WithoutAHubTheNamespaceTellsWorksApart) {
   const auto work = *File(kWork).work("site");
   AppliedManifestWork mine = appliedBy(work);
-  EXPECT_TRUE(carriesOut(mine, work));
+  EXPECT_TRUE(isAppliedFrom(mine, work));
   mine.object.key.name = mine.object.meta.name = "cluster2-site";
-  EXPECT_FALSE(carriesOut(mine, work));
+  EXPECT_FALSE(isAppliedFrom(mine, work));
 }
 
 TEST(Ordering, WhatAnAgentWouldNote) {

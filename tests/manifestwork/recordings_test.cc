@@ -91,7 +91,7 @@ TEST_P(Recording, TheAgentsNotesListWhatTheWorkApplies) {
     EXPECT_THAT(applied->object.meta.finalizers, ::testing::IsSubsetOf({std::string(kAppliedFinalizer)}));
 
     const ManifestWork& work = works.at(applied->manifestWorkName);
-    EXPECT_TRUE(carriesOut(*applied, work));
+    EXPECT_TRUE(isAppliedFrom(*applied, work));
     for (const AppliedResource& resource : applied->resources) {
       const auto same = [&](const kube::Object& manifest) { return manifest.key == resource.key; };
       EXPECT_TRUE(std::any_of(work.manifests.begin(), work.manifests.end(), same))
@@ -119,7 +119,7 @@ TEST_P(Recording, TheNotesUidsAreThoseOfTheObjects) {
   for (const Json& json : ofKind("AppliedManifestWork")) {
     const auto applied = parseApplied(parsed(json));
     ASSERT_TRUE(applied) << errorsOf(applied);
-    const std::vector<Requirement> requirements = requirementsOf(*applied);
+    const std::vector<WorkRequirement> requirements = requirementsOf(*applied);
     ASSERT_EQ(requirements.size(), applied->resources.size());
     for (size_t i = 0; i < requirements.size(); ++i) {
       const std::string key = kube::toString(applied->resources[i].key);

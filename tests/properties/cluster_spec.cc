@@ -119,7 +119,7 @@ cluster::BuildInput toInput(const ClusterSpec& spec) {
   cluster::BuildInput input;
   input.types = specTypes();
   input.guarded = spec.guarded;
-  input.carriesOut = spec.carriesOut;
+  input.runsDeferredDeletions = spec.runsDeferredDeletions;
   input.lastoutNamespace = spec.lastoutNamespace;
   std::unordered_map<kube::ObjectKey, size_t> places;
   std::vector<kube::Object> all;
@@ -151,7 +151,7 @@ std::optional<Slot> targetOf(const Model& model, const StepSpec& spec) {
 }
 
 kube::Result<uint32_t> addStep(Model& model, const StepSpec& spec, Slot slot) {
-  cluster::Step step;
+  cluster::ClientStep step;
   step.verb = spec.verb;
   step.object = slot;
   step.policy = spec.policy.value_or(cluster::PropagationPolicy::Background);
@@ -162,12 +162,12 @@ kube::Result<uint32_t> addStep(Model& model, const StepSpec& spec, Slot slot) {
   step.serverSide = spec.serverSide;
   step.value = spec.value;
   step.document = spec.last ? 1 : 0;
-  if (spec.verb == cluster::Step::Verb::SetFinalizers) {
+  if (spec.verb == cluster::ClientStep::Verb::SetFinalizers) {
     const auto mask = cluster::finalizerMask(model, slot, spec.finalizers);
     if (!mask) return tl::unexpected(mask.error());
     step.value = *mask;
   }
-  if (spec.verb == cluster::Step::Verb::SetForm)
+  if (spec.verb == cluster::ClientStep::Verb::SetForm)
     step.change.labels = kube::Labels{{"value", std::to_string(spec.value)}};
   return cluster::addStep(model, std::move(step));
 }

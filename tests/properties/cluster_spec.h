@@ -55,7 +55,7 @@ struct ControllerSpec {
 struct StepSpec {
   // Which object: the one named, its first child (a Deployment's ReplicaSet), or that one's.
   enum class Target : uint8_t { Itself, Child, Grandchild };
-  cluster::Step::Verb verb = cluster::Step::Verb::Delete;
+  cluster::ClientStep::Verb verb = cluster::ClientStep::Verb::Delete;
   kube::ObjectKey object = {};
   Target target = Target::Itself;
   std::optional<cluster::PropagationPolicy> policy = {};
@@ -75,7 +75,7 @@ struct ClusterSpec {
   std::vector<StepSpec> steps = {};
   bool guarded = true;
   bool confirms = true;
-  bool carriesOut = false;
+  bool runsDeferredDeletions = false;
   bool forges = false;  // where that is so: somebody writes into statuses what nobody was denied
   std::string lastoutNamespace = {};
 };

@@ -10,7 +10,7 @@ namespace {
 
 using admission::Reason;
 using cluster::Action;
-using cluster::Event;
+using cluster::ClusterEvent;
 using cluster::EventKind;
 
 constexpr const char* kKinds[] = {"Send",
@@ -53,12 +53,12 @@ void Coverage::count(const Walk& walk) {
   const std::string what = kindName(action) + " by " + actorName(action);
   count(what);
   if (action.kind == Action::Kind::Send) {
-    const cluster::Step& step = walk.machine().model().steps[action.a];
+    const cluster::ClientStep& step = walk.machine().model().steps[action.a];
     count(std::string("step ") + (step.dryRun ? "DryRun" : kVerbs[static_cast<size_t>(step.verb)]));
   }
   const bool review = action.kind == Action::Kind::Confirm || action.kind == Action::Kind::Commit;
   if (review && walk.events().empty()) count(what + ", goes on");
-  for (const Event& event : walk.events()) {
+  for (const ClusterEvent& event : walk.events()) {
     const uint16_t held = walk.machine().model().slots[event.slot].heldBit;
     if (event.kind == EventKind::Accepted && (walk.after().finalizers(event.slot) & held) != 0)
       count("held and deleted");

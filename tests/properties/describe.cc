@@ -61,7 +61,7 @@ std::string describe(const StepSpec& step) {
   if (step.precondition == cluster::Precondition::Uid) line += " (same uid)";
   if (step.precondition == cluster::Precondition::ResourceVersion) line += " (same version)";
   if (step.serverSide) line += " (server-side)";
-  if (step.verb == cluster::Step::Verb::SetFinalizers) line += " to [" + join(step.finalizers) + "]";
+  if (step.verb == cluster::ClientStep::Verb::SetFinalizers) line += " to [" + join(step.finalizers) + "]";
   if (step.value != 0) line += " to " + std::to_string(step.value);
   if (step.last) line += " (in the end)";
   return line;
@@ -73,7 +73,7 @@ std::string describe(const ClusterSpec& spec) {
   std::string text;
   if (!spec.guarded) text += "not guarded\n";
   if (!spec.confirms) text += "no confirming read\n";
-  if (spec.carriesOut) text += "what is deferred is carried out\n";
+  if (spec.runsDeferredDeletions) text += "what is deferred is carried out\n";
   if (spec.forges) text += "entries are forged\n";
   if (!spec.lastoutNamespace.empty()) text += "lastout runs in " + spec.lastoutNamespace + "\n";
   for (const ObjectSpec& object : spec.objects) text += "object " + describe(object) + "\n";

@@ -21,8 +21,8 @@ namespace lastout::testing {
 
 namespace {
 
+using cluster::ClientStep;
 using cluster::PropagationPolicy;
-using cluster::Step;
 using criticalservice::DeletionIntent;
 using criticalservice::FinalizerCriterion;
 using criticalservice::SpecificResourceCriterion;
@@ -306,7 +306,7 @@ class Generator {
   }
 
   StepSpec deletion(const kube::ObjectKey& key) {
-    StepSpec step{.verb = Step::Verb::Delete, .object = key};
+    StepSpec step{.verb = ClientStep::Verb::Delete, .object = key};
     const uint32_t policies = works_ == Works::None ? 3 : 2;
     if (!dice_.oneIn(3)) step.policy = static_cast<PropagationPolicy>(dice_.below(policies));
     return step;
@@ -346,7 +346,7 @@ class Generator {
           step.dryRun = true;
           break;
         case 1:
-          step.verb = Step::Verb::SetForm;
+          step.verb = ClientStep::Verb::SetForm;
           step.value = 1;
           break;
         case 2:
@@ -355,12 +355,12 @@ class Generator {
           break;
         case 3:
           if (object.key.type != types::kDeployments && object.key.type != types::kStatefulSets) continue;
-          step.verb = Step::Verb::SetReplicas;
+          step.verb = ClientStep::Verb::SetReplicas;
           step.value = static_cast<uint16_t>(1 + dice_.below(3));
           break;
         case 4:
           if (free_.empty()) continue;
-          step.verb = Step::Verb::SetIntent;
+          step.verb = ClientStep::Verb::SetIntent;
           step.object = dice_.pick(free_);
           step.value = static_cast<uint16_t>(dice_.below(3));
           break;
@@ -380,7 +380,7 @@ class Generator {
     for (const ControllerSpec& controller : spec_.controllers) {
       if (controller.from == type && dice_.oneIn(2)) instance.finalizers.push_back(controller.finalizer);
     }
-    StepSpec step{.verb = Step::Verb::Create, .object = instance.key};
+    StepSpec step{.verb = ClientStep::Verb::Create, .object = instance.key};
     step.serverSide = dice_.oneIn(2);
     spec_.steps.push_back(std::move(step));
   }

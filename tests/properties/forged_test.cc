@@ -22,7 +22,7 @@
 namespace lastout::testing {
 namespace {
 
-using client::Knowledge;
+using client::SyncStatus;
 using criticalservice::DeferredDeletion;
 
 std::string metadataOf(const ForgedObject& object) {
@@ -105,7 +105,7 @@ std::unique_ptr<server::LiveView> viewOf(const ForgedCluster& cluster) {
   }
   for (const kube::GroupResource& known : {types::kCriticalServices, types::kCrds, types::kNamespaces,
                                            types::kDeployments, types::kConfigMaps, types::kClusterRoles})
-    view->know(known, {Knowledge::State::Synced, true, now, {}}, now);
+    view->know(known, {SyncStatus::State::Synced, true, now, {}}, now);
   return view;
 }
 
@@ -123,7 +123,8 @@ bool isAskedFor(const ForgedCluster& cluster, const server::DeferredDeletionEntr
 
 // As DeferredDeletionRunner decides, but for the verdict, which is another property's.
 bool wouldDelete(const server::DeferredDeletionEntry& entry, const server::OwnedObject& object) {
-  return entry.isWanted && object.isThere && control::wishOf(object.facts) == control::Wish::Stands;
+  return entry.isWanted && object.isThere &&
+         control::deferralStateOf(object.facts) == control::DeferralState::Stands;
 }
 
 bool isAdopted(const ForgedObject& object, const DeferredDeletion& deletion) {

@@ -11,7 +11,7 @@ namespace {
 
 using cluster::Action;
 using cluster::Actor;
-using cluster::Event;
+using cluster::ClusterEvent;
 using cluster::EventKind;
 using cluster::kNone;
 using cluster::ObjectState;
@@ -31,7 +31,7 @@ struct Change {
   bool has(EventKind kind) const {
     const cluster::Events& events = walk.events();
     return std::any_of(events.begin(), events.end(),
-                       [&](const Event& event) { return event.slot == slot && event.kind == kind; });
+                       [&](const ClusterEvent& event) { return event.slot == slot && event.kind == kind; });
   }
   ObjectState objectBefore(Slot other) const { return walk.before().object(other); }
   ObjectState objectAfter(Slot other) const { return walk.after().object(other); }
@@ -63,7 +63,7 @@ std::string brokenByRemoval(const Change& change) {
     return "an object is gone whose deletion was never accepted";
   for (Slot inside : change.info.content) {
     if (!change.objectAfter(inside).present()) continue;
-    if (change.info.role == cluster::Role::Namespace)
+    if (change.info.role == cluster::ModelRole::Namespace)
       return "a namespace is gone before its content: " + change.walk.machine().model().name(inside);
     return "an instance outlives its CRD: " + change.walk.machine().model().name(inside);
   }
@@ -76,7 +76,8 @@ std::string brokenByChange(const Change& change) {
   if (change.before.terminating() && !change.after.terminating()) return "a terminating object is live again";
   if (change.before.live() && change.after.terminating()) {
     if (!change.has(EventKind::Accepted)) return "an object terminates whose deletion was never accepted";
-    const uint16_t cleanup = change.info.role == cluster::Role::Crd ? change.info.cleanupBit : uint16_t{0};
+    const uint16_t cleanup =
+        change.info.role == cluster::ModelRole::Crd ? change.info.cleanupBit : uint16_t{0};
     if ((gained & ~(kCollectorBits | cleanup)) != 0)
       return "a DELETE adds a finalizer that it has no business with";
   }
@@ -103,7 +104,7 @@ std::string brokenBy(const Change& change) {
 bool runs(const Walk& walk, Slot workload) {
   const SlotInfo& info = walk.machine().model().slots[workload];
   const ObjectState object = walk.before().object(workload);
-  if (info.role == cluster::Role::Pod) return object.live() && object.value == 1;
+  if (info.role == cluster::ModelRole::Pod) return object.live() && object.value == 1;
   return std::any_of(info.children.begin(), info.children.end(),
                      [&](Slot child) { return runs(walk, child); });
 }
@@ -206,7 +207,7 @@ std::optional<cluster::PropagationPolicy> policyOf(const Walk& walk) {
   const cluster::Model& model = walk.machine().model();
   switch (action.actor) {
     case Actor::Client: {
-      const cluster::Step& step = model.steps[action.a];
+      const cluster::ClientStep& step = model.steps[action.a];
       return step.hasPolicy ? std::optional(step.policy) : std::nullopt;
     }
     case Actor::Collector: {
@@ -225,13 +226,13 @@ std::optional<cluster::PropagationPolicy> policyOf(const Walk& walk) {
 
 // docs/verdicts.md: "a held provider by a DELETE in the Background, one that orphans, or one that says
 // neither while nobody has asked for Foreground".
-admission::Manner mannerOfDelete(const Walk& walk, Slot slot) {
+admission::DeletionEffect deletionEffectOfDelete(const Walk& walk, Slot slot) {
   const ObjectState object = walk.before().object(slot);
   const auto policy = policyOf(walk);
   const bool inForeground = policy ? *policy == cluster::PropagationPolicy::Foreground
                                    : (object.finalizers & cluster::kForegroundBit) != 0;
   const bool isHeld = carriesHeld(walk.machine().model().slots[slot], object);
-  return isHeld && !inForeground ? admission::Manner::Held : admission::Manner::Ending;
+  return isHeld && !inForeground ? admission::DeletionEffect::Held : admission::DeletionEffect::Ending;
 }
 
 // The object is there, with all that it runs.
@@ -249,12 +250,12 @@ std::string SafetyWatch::broken(const Walk& walk, const PlainCluster& before) {
   const Action& action = walk.action();
   const uint64_t key = uint64_t{action.a} << 8 | static_cast<uint64_t>(action.actor);
   const auto verdict = [&](Slot slot) {
-    return verdictByTheDocument(before, model.slots[slot].key, mannerOfDelete(walk, slot));
+    return verdictByTheDocument(before, model.slots[slot].key, deletionEffectOfDelete(walk, slot));
   };
   if (action.kind == Action::Kind::Confirm &&
       flightOf(walk, walk.after()).phase == cluster::Flight::Phase::Confirmed)
     held_[key] = verdictByTheDocument(before, model.slots[deletedBy(walk)].key).allowed;
-  for (const Event& event : walk.events()) {
+  for (const ClusterEvent& event : walk.events()) {
     if (event.kind == EventKind::Denied && event.refused == nullptr &&
         event.decision.unmet != verdict(event.slot).blockers.size())
       return "denied for other reasons than the document's" + place(walk, event.slot);
@@ -289,7 +290,8 @@ std::string SafetyWatch::brokenByHolding(const Walk& walk, const PlainCluster& b
       if (!held_[key]) return "committed although its criteria did not hold" + place(walk, slot);
       continue;
     }
-    const bool isWanted = verdictByTheDocument(before, model.slots[slot].key, admission::Manner::Held).held;
+    const bool isWanted =
+        verdictByTheDocument(before, model.slots[slot].key, admission::DeletionEffect::Held).held;
     if (action.kind != Action::Kind::HoldProvider || isWanted != has)
       return "a provider is held, or is no longer, without a reason" + place(walk, slot);
   }
@@ -300,7 +302,7 @@ std::string SafetyWatch::brokenByHolding(const Walk& walk, const PlainCluster& b
 // ----------------------------------------------------------------------------------------------------------
 
 std::string RequestWatch::broken(const Walk& walk) {
-  for (const Event& event : walk.events()) {
+  for (const ClusterEvent& event : walk.events()) {
     const bool byController =
         event.actor == Actor::Agent || event.actor == Actor::Collector || event.actor == Actor::Lifecycle;
     if (event.kind == EventKind::Created || event.kind == EventKind::Gone) {
@@ -326,8 +328,8 @@ std::string RequestWatch::broken(const Walk& walk) {
   return {};
 }
 
-std::string RequestWatch::brokenByRequest(const Walk& walk, const Event& event) const {
-  if (!walk.machine().model().carriesOut) return "lastout deletes by itself";
+std::string RequestWatch::brokenByRequest(const Walk& walk, const ClusterEvent& event) const {
+  if (!walk.machine().model().runsDeferredDeletions) return "lastout deletes by itself";
   const auto asked = asked_.find(event.slot);
   if (asked == asked_.end()) return "lastout deletes what nobody asked for";
   if (!asked->second.wasDenied && !isOfKeptWork(walk, event.slot))

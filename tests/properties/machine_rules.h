@@ -45,7 +45,7 @@ class RequestWatch {
 
   static bool isOfKeptWork(const Walk& walk, cluster::Slot slot);
   static bool goesAnyway(const Walk& walk, cluster::Slot slot);
-  std::string brokenByRequest(const Walk& walk, const cluster::Event& event) const;
+  std::string brokenByRequest(const Walk& walk, const cluster::ClusterEvent& event) const;
 
   // What a controller has asked to delete since it was created.
   struct Asked {

@@ -11,8 +11,8 @@
 
 #include "cluster/transition.h"
 #include "server/controllers/deferred_deletion_plan.h"
-#include "server/controllers/held_providers.h"
-#include "server/controllers/kept_works.h"
+#include "server/controllers/hold_finalizer_plan.h"
+#include "server/controllers/work_finalizer_plan.h"
 #include "tests/properties/coverage.h"
 #include "tests/properties/dice.h"
 #include "tests/properties/random_cluster.h"
@@ -27,7 +27,7 @@ namespace {
 using cluster::Slot;
 using cluster::Transition;
 using control::Fate;
-using control::Holding;
+using control::HoldFinalizerAction;
 using control::Keeping;
 
 using Acts = std::set<std::string>;
@@ -165,9 +165,9 @@ Acts deletionsOfMachine(const Transition& transition) {
 
 // --- held providers
 
-std::string actOf(Holding holding, const std::string& provider) {
-  if (holding == Holding::Begins) return "begins to hold " + provider;
-  return (holding == Holding::Ends ? "ends to hold " : "lets go of ") + provider;
+std::string actOf(HoldFinalizerAction holding, const std::string& provider) {
+  if (holding == HoldFinalizerAction::Begins) return "begins to hold " + provider;
+  return (holding == HoldFinalizerAction::Ends ? "ends to hold " : "lets go of ") + provider;
 }
 
 Acts holdingsOfServer(const WorksView& view) {
@@ -184,8 +184,8 @@ Acts holdingsOfMachine(const Transition& transition) {
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
     if (model.slots[slot].heldBit == 0 || !transition.isPresent(slot) || !isFollowed(transition, slot))
       continue;
-    const Holding holding = cluster::heldProviderPlan(transition, slot);
-    if (holding != Holding::AsItIs) acts.insert(actOf(holding, model.name(slot)));
+    const HoldFinalizerAction holding = cluster::heldProviderPlan(transition, slot);
+    if (holding != HoldFinalizerAction::AsItIs) acts.insert(actOf(holding, model.name(slot)));
   }
   return acts;
 }

@@ -61,7 +61,7 @@ std::vector<kube::Object> objectsIn(const Model& model, const StateRef& state,
           now.owner(i) == OwnerState::Current ? "uid-" + std::to_string(info.owners[i].owner) : "gone";
       object.meta.ownerReferences.push_back(std::move(reference));
     }
-    if (info.role == Role::Deployment || info.role == Role::ReplicaSet) {
+    if (info.role == ModelRole::Deployment || info.role == ModelRole::ReplicaSet) {
       std::string yaml =
           "apiVersion: apps/v1\nkind: X\nspec: {replicas: " + std::to_string(now.value) + "}\n";
       object.content = kube::parseYaml(yaml, "")->front();
@@ -192,14 +192,14 @@ class Walk {
   void addSteps() {
     for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
       if (random_.dice().oneIn(3)) continue;
-      Step step;
+      ClientStep step;
       step.object = slot;
-      if (random_.dice().oneIn(2) && model_.slots[slot].role != Role::Pod &&
-          model_.slots[slot].role != Role::ReplicaSet) {
-        step.verb = Step::Verb::SetForm;
+      if (random_.dice().oneIn(2) && model_.slots[slot].role != ModelRole::Pod &&
+          model_.slots[slot].role != ModelRole::ReplicaSet) {
+        step.verb = ClientStep::Verb::SetForm;
         step.change = random_.somePatch(manifestOf(slot));
-      } else if (model_.slots[slot].role == Role::Deployment) {
-        step.verb = Step::Verb::SetReplicas;
+      } else if (model_.slots[slot].role == ModelRole::Deployment) {
+        step.verb = ClientStep::Verb::SetReplicas;
         step.value = 0;
       }
       if (!addStep(model_, step)) testing::stop("no step");
@@ -291,14 +291,14 @@ class Walk {
         after.labels = model_.slots[slot].forms[form].labels;
         after.annotations = model_.slots[slot].forms[form].annotations;
         protection::Request request = protection::deletionOf(object);
-        request.operation = protection::Operation::Update;
+        request.operation = protection::PolicyOperation::Update;
         request.newMeta = &after;
         return std::ranges::any_of(policies, [&](const DeletionPolicy& policy) {
           return protection::judge(policy, request, index).has_value();
         });
       };
       for (const uint32_t number : model_.slots[slot].steps) {
-        if (model_.steps[number].verb != Step::Verb::SetForm) continue;
+        if (model_.steps[number].verb != ClientStep::Verb::SetForm) continue;
         const bool expected = isDenied(model_.steps[number].forms[state.object(slot).form]);
         EXPECT_EQ(isUpdateDeniedByPolicy(model_, state, number), expected) << model_.name(slot);
         counts["update denied"] += expected ? 1 : 0;

@@ -42,14 +42,14 @@ std::string explain(const ClusterSpec& spec, uint64_t seed,
 // too, that nobody was denied.
 ClusterSpec anyCluster(uint64_t seed) {
   ClusterSpec spec = randomCluster(seed, sizeOf(seed));
-  spec.carriesOut = seed % 2 == 0;
+  spec.runsDeferredDeletions = seed % 2 == 0;
   spec.forges = seed % 4 == 0;
   return spec;
 }
 
 ClusterSpec anyRacingCluster(uint64_t seed) {
   ClusterSpec spec = racingCluster(seed);
-  spec.carriesOut = seed % 2 == 0;
+  spec.runsDeferredDeletions = seed % 2 == 0;
   spec.forges = seed % 4 == 0;
   return spec;
 }
@@ -178,7 +178,7 @@ TEST(EmptyingClusters, EndEmptyByThemselvesWhereLastoutCarriesOutWhatItDeferred)
   uint32_t givenUp = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     ClusterSpec spec = emptyingCluster(seed, sizeOf(seed), Works::WithClaims);
-    spec.carriesOut = true;
+    spec.runsDeferredDeletions = true;
     Coverage ignored;
     const RunResult result = checkRun(spec, seed, ignored);
     ASSERT_EQ(result.failure, "") << "seed " << seed << "\n" << describe(spec);

@@ -7,8 +7,8 @@ namespace lastout::testing {
 
 namespace {
 
+using cluster::ClientStep;
 using cluster::PropagationPolicy;
-using cluster::Step;
 
 constexpr const char* kServed = "example.com/served";
 
@@ -74,7 +74,7 @@ class RacingGenerator {
   }
 
   void create(const kube::ObjectKey& key) {
-    spec_.steps.push_back({.verb = Step::Verb::Create, .object = key, .serverSide = dice_.oneIn(2)});
+    spec_.steps.push_back({.verb = ClientStep::Verb::Create, .object = key, .serverSide = dice_.oneIn(2)});
   }
 
   // Sometimes nobody deletes the provider itself, and the others get their chance.
@@ -93,13 +93,15 @@ class RacingGenerator {
       erase(config_);
       return;
     }
-    spec_.steps.push_back({.verb = Step::Verb::SetFinalizers, .object = carrier_, .finalizers = {kServed}});
-    spec_.steps.push_back({.verb = Step::Verb::SetFinalizers, .object = carrier_});
+    spec_.steps.push_back(
+        {.verb = ClientStep::Verb::SetFinalizers, .object = carrier_, .finalizers = {kServed}});
+    spec_.steps.push_back({.verb = ClientStep::Verb::SetFinalizers, .object = carrier_});
   }
 
   // A change of the provider, or of its namespace, for which a DELETE in flight is reviewed again.
   void touch() {
-    StepSpec step{.verb = Step::Verb::SetForm, .object = dice_.oneIn(4) ? namespaceKey("home") : provider_};
+    StepSpec step{.verb = ClientStep::Verb::SetForm,
+                  .object = dice_.oneIn(4) ? namespaceKey("home") : provider_};
     step.value = static_cast<uint16_t>(1 + dice_.below(5));
     spec_.steps.push_back(std::move(step));
   }

@@ -10,8 +10,8 @@ namespace lastout::testing {
 
 namespace {
 
+using cluster::ClientStep;
 using cluster::PropagationPolicy;
-using cluster::Step;
 
 class RandomGenerator {
  public:
@@ -288,7 +288,7 @@ class RandomGenerator {
   }
 
   StepSpec deletion(const kube::ObjectKey& key) {
-    StepSpec step{.verb = Step::Verb::Delete, .object = key};
+    StepSpec step{.verb = ClientStep::Verb::Delete, .object = key};
     if (!dice_.oneIn(3)) step.policy = static_cast<PropagationPolicy>(dice_.below(3));
     step.dryRun = dice_.oneIn(12);
     step.retry = !dice_.oneIn(5);
@@ -322,10 +322,10 @@ class RandomGenerator {
 
   void addPatch() {
     const ObjectSpec& object = any();
-    StepSpec step{.verb = Step::Verb::SetForm, .object = object.key};
+    StepSpec step{.verb = ClientStep::Verb::SetForm, .object = object.key};
     step.value = static_cast<uint16_t>(dice_.below(4));
     if (!dice_.oneIn(4)) {
-      step.verb = Step::Verb::SetFinalizers;
+      step.verb = ClientStep::Verb::SetFinalizers;
       step.finalizers = someFinalizers(2);
       // Taking a CRD's own finalizer away leaves instances that nobody serves: not Kubernetes' deletion any
       // more.
@@ -337,7 +337,7 @@ class RandomGenerator {
   }
 
   void addCreation() {
-    StepSpec step{.verb = Step::Verb::Create, .object = any().key};
+    StepSpec step{.verb = ClientStep::Verb::Create, .object = any().key};
     step.serverSide = dice_.oneIn(2);
     // Deleted and created again, too: a new object of the same name.
     if (dice_.oneIn(2)) spec_.steps.push_back(deletion(step.object));
@@ -347,7 +347,7 @@ class RandomGenerator {
   void addScale() {
     const ObjectSpec* workload = anyOf(dice_.oneIn(2) ? types::kDeployments : types::kStatefulSets);
     if (workload == nullptr) return;
-    StepSpec step{.verb = Step::Verb::SetReplicas, .object = workload->key};
+    StepSpec step{.verb = ClientStep::Verb::SetReplicas, .object = workload->key};
     step.value = static_cast<uint16_t>(dice_.below(4));
     spec_.steps.push_back(std::move(step));
   }
@@ -355,7 +355,7 @@ class RandomGenerator {
   void addIntent() {
     const ObjectSpec* service = anyOf(types::kCriticalServices);
     if (service == nullptr) return;
-    StepSpec step{.verb = Step::Verb::SetIntent, .object = service->key};
+    StepSpec step{.verb = ClientStep::Verb::SetIntent, .object = service->key};
     step.value = static_cast<uint16_t>(dice_.below(3));
     spec_.steps.push_back(std::move(step));
   }

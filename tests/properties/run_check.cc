@@ -27,7 +27,7 @@ class RunCheck {
         plain_(machine.model(), walk_.after()) {
     const Model& model = machine.model();
     for (Slot slot = 0; slot < model.slots.size(); ++slot) {
-      if (!model.slots[slot].stakes.empty()) guarded_.push_back(slot);
+      if (!model.slots[slot].guardEntries.empty()) guarded_.push_back(slot);
     }
   }
 
@@ -77,7 +77,7 @@ class RunCheck {
   }
 
   bool othersRefuse() const {
-    return std::any_of(walk_.events().begin(), walk_.events().end(), [](const cluster::Event& event) {
+    return std::any_of(walk_.events().begin(), walk_.events().end(), [](const cluster::ClusterEvent& event) {
       return event.kind == cluster::EventKind::Denied && event.actor == cluster::Actor::Agent &&
              event.refused != nullptr && event.refused == std::string_view("InternalError");
     });
@@ -86,12 +86,12 @@ class RunCheck {
   // BestEffortDeletion and OrphanResources say that what was deferred need not be carried out: it was
   // forgotten with a CriticalService that says so, or as it came to say so.
   bool isGivenUp() const {
-    const auto concernsOne = [&](const cluster::Event& event) {
+    const auto concernsOne = [&](const cluster::ClusterEvent& event) {
       const bool ends = event.kind == cluster::EventKind::Gone || event.kind == cluster::EventKind::Changed;
       const auto intentIn = [&](const cluster::StateRef& state) {
         return static_cast<criticalservice::DeletionIntent>(state.object(event.slot).value);
       };
-      return ends && machine_.model().slots[event.slot].role == cluster::Role::CriticalService &&
+      return ends && machine_.model().slots[event.slot].role == cluster::ModelRole::CriticalService &&
              (intentIn(walk_.before()) != criticalservice::DeletionIntent::Ordered ||
               intentIn(walk_.after()) != criticalservice::DeletionIntent::Ordered);
     };
@@ -108,10 +108,10 @@ class RunCheck {
   // guards and the agent has forgotten: only the garbage collector deletes that, and only once the work is
   // gone.
   std::string goneEarly() const {
-    for (const cluster::Event& event : walk_.events()) {
+    for (const cluster::ClusterEvent& event : walk_.events()) {
       if (event.kind != cluster::EventKind::Gone) continue;
       const cluster::SlotInfo& work = machine_.model().slots[event.slot];
-      if (work.role != cluster::Role::AppliedManifestWork) continue;
+      if (work.role != cluster::ModelRole::AppliedManifestWork) continue;
       const auto isExempt = [&](Slot slot) {
         return isLastoutsOwn(slot) || isHeldBack(slot, event.slot) || isForgotten(slot, event.slot);
       };
@@ -131,7 +131,7 @@ class RunCheck {
       return walk_.before().object(machine_.model().services[service]).present();
     };
     const cluster::SlotInfo& info = machine_.model().slots[slot];
-    return info.role == cluster::Role::Plain && !walk_.before().object(slot).live() &&
+    return info.role == cluster::ModelRole::Plain && !walk_.before().object(slot).live() &&
            std::none_of(info.followers.begin(), info.followers.end(), isThere);
   }
 
@@ -153,9 +153,9 @@ class RunCheck {
   }
 
   bool isForgotten(Slot slot, Slot work) const {
-    const cluster::Role role = machine_.model().slots[slot].role;
-    return isOwned(slot, work) && walk_.before().object(slot).live() && role != cluster::Role::Namespace &&
-           role != cluster::Role::CriticalService &&
+    const cluster::ModelRole role = machine_.model().slots[slot].role;
+    return isOwned(slot, work) && walk_.before().object(slot).live() &&
+           role != cluster::ModelRole::Namespace && role != cluster::ModelRole::CriticalService &&
            !verdictByTheDocument(plain_.cluster(), machine_.model().slots[slot].key).guarded;
   }
 
@@ -297,7 +297,7 @@ RunResult checkRun(const ClusterSpec& spec, uint64_t seed, Coverage& coverage) {
             .built = false};
   if (model->slots.empty()) return {};
   const Machine machine(*model);
-  return RunCheck(machine, seed, spec.forges && spec.carriesOut, coverage).run();
+  return RunCheck(machine, seed, spec.forges && spec.runsDeferredDeletions, coverage).run();
 }
 
 std::string traceOf(const ClusterSpec& spec, uint64_t seed) {
@@ -312,7 +312,7 @@ std::string traceOf(const ClusterSpec& spec, uint64_t seed) {
     for (const auto part :
          {static_cast<uint32_t>(action.kind), static_cast<uint32_t>(action.actor), action.a, action.b})
       add(part);
-    for (const cluster::Event& event : walk.events()) {
+    for (const cluster::ClusterEvent& event : walk.events()) {
       for (const auto part : {static_cast<uint32_t>(event.kind), static_cast<uint32_t>(event.actor),
                               event.slot, event.by, event.decision.unmet})
         add(part);

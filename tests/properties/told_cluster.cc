@@ -13,7 +13,7 @@ namespace {
 using criticalservice::CriticalService;
 using criticalservice::DependencyMode;
 using criticalservice::SpecificResourceCriterion;
-using State = client::Knowledge::State;
+using State = client::SyncStatus::State;
 
 constexpr std::chrono::seconds kBelievedFor{30};  // of a broken watch (LiveViewOptions::allowedAge)
 

@@ -15,7 +15,7 @@ namespace lastout::testing {
 
 // The last report of the watch of a type.
 struct ToldReading {
-  client::Knowledge::State state = client::Knowledge::State::NeverSynced;
+  client::SyncStatus::State state = client::SyncStatus::State::NeverSynced;
   client::TimePoint asOf;
   friend bool operator==(const ToldReading&, const ToldReading&) = default;
 };

@@ -10,7 +10,7 @@ namespace lastout::testing {
 namespace {
 
 using admission::Decision;
-using admission::Manner;
+using admission::DeletionEffect;
 using admission::Reason;
 using cluster::Slot;
 
@@ -21,17 +21,17 @@ struct Answer {
 
 // `name` gives the name of a service by its number.
 template <admission::Facts F, class Name>
-Answer answer(const F& facts, const admission::Rules& rules, std::span<const admission::Stake> stakes,
-              Name name, Manner manner) {
-  Answer result{.decision = admission::decide(facts, rules, stakes, manner), .blockers = {}};
-  const auto add = [&](uint32_t stake, uint32_t criterion, Reason reason) {
+Answer answer(const F& facts, const admission::Rules& rules,
+              std::span<const admission::GuardEntry> guardEntries, Name name, DeletionEffect deletionEffect) {
+  Answer result{.decision = admission::decide(facts, rules, guardEntries, deletionEffect), .blockers = {}};
+  const auto add = [&](uint32_t guardEntry, uint32_t criterion, Reason reason) {
     if (reason == Reason::ServicesUnknown) return true;
     const bool isCriterion = reason == Reason::CriterionUnmet || reason == Reason::CriterionUnknown;
-    result.blockers.push_back(
-        {std::string(name(stakes[stake].service)), isCriterion ? static_cast<int>(criterion) : -1, reason});
+    result.blockers.push_back({std::string(name(guardEntries[guardEntry].service)),
+                               isCriterion ? static_cast<int>(criterion) : -1, reason});
     return true;
   };
-  admission::forEachBlocker(facts, rules, stakes, add, manner);
+  admission::forEachBlocker(facts, rules, guardEntries, add, deletionEffect);
   std::sort(result.blockers.begin(), result.blockers.end());
   return result;
 }
@@ -59,17 +59,18 @@ std::string difference(const Answer& answer, const PlainVerdict& verdict) {
 }
 
 std::string onGraph(GraphMirror& mirror, const kube::ObjectKey& key, const PlainVerdict& verdict,
-                    Manner manner = Manner::Ending) {
-  return disagreementOnGraph(mirror.graph(), mirror.index(), key, verdict, manner);
+                    DeletionEffect deletionEffect = DeletionEffect::Ending) {
+  return disagreementOnGraph(mirror.graph(), mirror.index(), key, verdict, deletionEffect);
 }
 
 }  // namespace
 
 std::string disagreementOnGraph(const graph::Graph& graph, const admission::GuardIndex& index,
-                                const kube::ObjectKey& key, const PlainVerdict& verdict, Manner manner) {
+                                const kube::ObjectKey& key, const PlainVerdict& verdict,
+                                DeletionEffect deletionEffect) {
   const Answer found = answer(
-      admission::GraphFacts(graph, index), index.rules(), index.stakes(key),
-      [&](uint32_t service) { return index.service(service).meta.name; }, manner);
+      admission::GraphFacts(graph, index), index.rules(), index.guardEntries(key),
+      [&](uint32_t service) { return index.service(service).meta.name; }, deletionEffect);
   const std::string text = difference(found, verdict);
   return text.empty() ? text : "DELETE of " + kube::toString(key) + " on the graph: " + text;
 }
@@ -78,17 +79,17 @@ std::string disagreement(const cluster::Machine& machine, const cluster::StateRe
                          const PlainCluster& plain, Slot slot) {
   const cluster::Model& model = machine.model();
   const kube::ObjectKey& key = model.slots[slot].key;
-  for (const Manner manner : {Manner::Ending, Manner::Held}) {
-    const PlainVerdict verdict = verdictByTheDocument(plain, key, manner);
+  for (const DeletionEffect deletionEffect : {DeletionEffect::Ending, DeletionEffect::Held}) {
+    const PlainVerdict verdict = verdictByTheDocument(plain, key, deletionEffect);
     const Answer onState = answer(
-        cluster::StateFacts(model, state), model.rules, model.slots[slot].stakes,
+        cluster::StateFacts(model, state), model.rules, model.slots[slot].guardEntries,
         [&](uint32_t service) { return std::string_view(model.slots[model.services[service]].key.name); },
-        manner);
+        deletionEffect);
     if (const std::string found = difference(onState, verdict); !found.empty())
       return "DELETE of " + model.name(slot) + " on the state: " + found;
-    if (manner == Manner::Ending && machine.criteriaHold(state, slot) != verdict.allowed)
+    if (deletionEffect == DeletionEffect::Ending && machine.criteriaHold(state, slot) != verdict.allowed)
       return "criteriaHold of " + model.name(slot) + " says otherwise than the document";
-    if (std::string found = onGraph(mirror, key, verdict, manner); !found.empty()) return found;
+    if (std::string found = onGraph(mirror, key, verdict, deletionEffect); !found.empty()) return found;
   }
   return {};
 }

@@ -18,7 +18,7 @@ std::string disagreement(const cluster::Machine& machine, const cluster::StateRe
 // The same of a graph alone, and a verdict of the document's on a DELETE in that manner.
 std::string disagreementOnGraph(const graph::Graph& graph, const admission::GuardIndex& index,
                                 const kube::ObjectKey& key, const PlainVerdict& verdict,
-                                admission::Manner manner);
+                                admission::DeletionEffect deletionEffect);
 
 // The same of graph and text alone, while little is known of some types: what a cluster's own state cannot
 // show. Counts the reasons that come up.

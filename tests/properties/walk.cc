@@ -17,7 +17,7 @@ Walk::Walk(const cluster::Machine& machine, uint64_t seed)
 
 bool Walk::mayHappen(const Action& action) const {
   if (action.kind != Action::Kind::Send) return true;
-  const cluster::Step& step = machine_->model().steps[action.a];
+  const cluster::ClientStep& step = machine_->model().steps[action.a];
   if (step.document == 1 && !lastSteps_) return false;
   return step.after == cluster::kNone || after().step(step.after).sent;
 }

@@ -15,7 +15,7 @@ namespace lastout::testing {
 
 namespace {
 
-using admission::Manner;
+using admission::DeletionEffect;
 using admission::Reason;
 using criticalservice::Criterion;
 using criticalservice::CriticalService;
@@ -152,9 +152,10 @@ class HistoryCheck {
     std::string found;
     cluster_.view().inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
       for (const kube::ObjectKey& key : mayBeGuarded()) {
-        for (const Manner manner : {Manner::Ending, Manner::Held}) {
-          PlainVerdict verdict = verdictByTheDocument(plain(), key, manner);
-          if (found.empty()) found = disagreementOnGraph(view.graph(), view.guards(), key, verdict, manner);
+        for (const DeletionEffect deletionEffect : {DeletionEffect::Ending, DeletionEffect::Held}) {
+          PlainVerdict verdict = verdictByTheDocument(plain(), key, deletionEffect);
+          if (found.empty())
+            found = disagreementOnGraph(view.graph(), view.guards(), key, verdict, deletionEffect);
         }
       }
     });
@@ -194,7 +195,7 @@ class HistoryCheck {
     for (const kube::ObjectKey& key : mayBeGuarded()) {
       const PlainVerdict verdict = verdictByTheDocument(plain(), key);
       if (!verdict.allowed || !verdict.guarded) continue;
-      const admission::Judged judged = cluster_.view().judge(key, told().now);
+      const admission::PreliminaryVerdict judged = cluster_.view().judge(key, told().now);
       const bool isReadable = std::ranges::all_of(judged.toConfirm, [&](const graph::Condition& condition) {
         return condition.kind != graph::Condition::Kind::Object ||
                fitsItsScopeByTheDocument(plain(), {condition.type, condition.namespaceName, condition.name});

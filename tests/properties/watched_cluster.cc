@@ -14,7 +14,7 @@ namespace lastout::testing {
 namespace {
 
 using Kind = Happening::Kind;
-using State = client::Knowledge::State;
+using State = client::SyncStatus::State;
 
 const kube::ResourceMap& knownTypes() {
   static const kube::ResourceMap kTypes = [] {

@@ -11,8 +11,8 @@ namespace lastout::testing {
 
 namespace {
 
+using cluster::ClientStep;
 using cluster::PropagationPolicy;
-using cluster::Step;
 
 constexpr const char* kWorksFinalizer = "example.com/a";
 
@@ -21,7 +21,7 @@ class WorksGenerator {
   explicit WorksGenerator(uint64_t seed) : dice_(seed) {}
 
   ClusterSpec make() {
-    spec_.carriesOut = true;
+    spec_.runsDeferredDeletions = true;
     spec_.forges = dice_.oneIn(2);
     const uint32_t spaces = 1 + dice_.below(2);
     for (uint32_t i = 0; i < spaces; ++i) add(namespaceKey("ns" + std::to_string(i)));
@@ -38,7 +38,7 @@ class WorksGenerator {
       if (!dice_.oneIn(3)) spec_.controllers.push_back({.finalizer = kWorksFinalizer, .from = from});
     }
     for (const WorkObjects& work : spec_.works) {
-      if (!dice_.oneIn(5)) spec_.steps.push_back({.verb = Step::Verb::Delete, .object = work.key});
+      if (!dice_.oneIn(5)) spec_.steps.push_back({.verb = ClientStep::Verb::Delete, .object = work.key});
     }
     for (uint32_t count = dice_.below(10); count > 0; --count) addStep();
     return std::move(spec_);
@@ -124,17 +124,17 @@ class WorksGenerator {
   }
 
   void addStep() {
-    StepSpec step{.verb = Step::Verb::Delete, .object = any()};
+    StepSpec step{.verb = ClientStep::Verb::Delete, .object = any()};
     step.retry = !dice_.oneIn(3);
     if (dice_.oneIn(2)) step.policy = static_cast<PropagationPolicy>(dice_.below(3));
     if (dice_.oneIn(5)) {
-      step.verb = Step::Verb::Create;
+      step.verb = ClientStep::Verb::Create;
     } else if (dice_.oneIn(6)) {
-      step.verb = Step::Verb::SetFinalizers;
+      step.verb = ClientStep::Verb::SetFinalizers;
       if (step.object.type == types::kCrds)
         step.finalizers.emplace_back("customresourcecleanup.apiextensions.k8s.io");
     } else if (step.object.type == types::kCriticalServices && dice_.oneIn(3)) {
-      step.verb = Step::Verb::SetIntent;
+      step.verb = ClientStep::Verb::SetIntent;
       step.value = static_cast<uint16_t>(dice_.below(3));
     }
     spec_.steps.push_back(std::move(step));

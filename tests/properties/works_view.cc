@@ -92,7 +92,7 @@ WorksView::WorksView(const WorksHistory& history, const cluster::StateRef& state
       state_(state),
       types_(specTypes()),
       home_(model_.lastoutNamespace ? model_.lastoutNamespace->name : ""),
-      view_(home_, admission::Told::WhatIsWatched) {
+      view_(home_, admission::ViewScope::WhatIsWatched) {
   std::set<kube::GroupResource> followed{criticalservice::criticalServiceType(),
                                          kube::kCustomResourceDefinitions, kube::kNamespaces,
                                          manifestwork::appliedManifestWorkType()};
@@ -110,7 +110,7 @@ WorksView::WorksView(const WorksHistory& history, const cluster::StateRef& state
   }
   for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
     if (!state.object(slot).present() || !followed.contains(model_.slots[slot].key.type)) continue;
-    if (model_.slots[slot].role == cluster::Role::CriticalService)
+    if (model_.slots[slot].role == cluster::ModelRole::CriticalService)
       guard(history, state, slot);
     else
       tell(state, slot);
@@ -158,9 +158,9 @@ void WorksView::guard(const WorksHistory& history, const cluster::StateRef& stat
   for (const auto& one : history.deferredOwners_) {
     const Slot deferred = one.first;
     const bool byController = !state.object(deferred).deferredDeletion->byPerson;
-    const auto& stakes = model_.slots[deferred].stakes;
-    const bool isGuarded = std::ranges::any_of(stakes, [&](const admission::Stake& stake) {
-      return stake.service == info.service && admission::remembers(stake.role, deferred == slot);
+    const auto& guardEntries = model_.slots[deferred].guardEntries;
+    const bool isGuarded = std::ranges::any_of(guardEntries, [&](const admission::GuardEntry& guardEntry) {
+      return guardEntry.service == info.service && admission::remembers(guardEntry.role, deferred == slot);
     });
     if (!isGuarded || !admission::isDeferred(service.deferral, byController)) continue;
     remembered.deletions.push_back({model_.slots[deferred].key, uidOfSlot(deferred), "Background",

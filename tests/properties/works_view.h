@@ -9,8 +9,8 @@
 
 #include "admission/cluster_view.h"
 #include "cluster/machine.h"
-#include "server/controllers/kept_works.h"
 #include "server/controllers/owned_object.h"
+#include "server/controllers/work_finalizer_plan.h"
 
 namespace lastout::testing {
 

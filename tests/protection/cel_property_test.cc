@@ -65,7 +65,7 @@ Objects objectsOf(const PlainRequest& request, kube::ResourceMap& types) {
 std::optional<std::string> byJudge(const DeletionPolicy& policy, const PlainRequest& plain,
                                    const Objects& objects) {
   Request request;
-  request.operation = plain.isUpdate ? Operation::Update : Operation::Delete;
+  request.operation = plain.isUpdate ? PolicyOperation::Update : PolicyOperation::Delete;
   request.object = objects.before.key;
   request.kind = objects.before.kind;
   request.meta = &objects.before.meta;
@@ -74,7 +74,7 @@ std::optional<std::string> byJudge(const DeletionPolicy& policy, const PlainRequ
   request.user = plain.user;
   request.groups = plain.groups;
   request.orphans = plain.orphans;
-  const auto denial = judge(policy, request, NoFacts(), Part::Local);
+  const auto denial = judge(policy, request, NoFacts(), CaseScope::Local);
   return denial ? std::optional(denial->message) : std::nullopt;
 }
 

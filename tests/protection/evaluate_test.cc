@@ -224,7 +224,7 @@ TEST(Judge, CascadingNeedsLabelAndActivity) {
   facts.activities[Activity::Pods] = {3, "web-1", std::nullopt};
   EXPECT_EQ(judge(policy, asked.request, facts)->reason,
             "label example.com/protect is Cascading and 3 active Pods in it (web-1, …)");
-  EXPECT_FALSE(judge(policy, asked.request, facts, Part::Local)) << "the API server cannot count Pods";
+  EXPECT_FALSE(judge(policy, asked.request, facts, CaseScope::Local)) << "the API server cannot count Pods";
 }
 
 TEST(Judge, AListerProtects) {
@@ -305,7 +305,7 @@ TEST(Evaluate, TheDeletionOfAParentThatHasNoFinalizerYetIsDenied) {
   EXPECT_FALSE(judge(policy, unheld.request, facts));
   facts.counts[{"", "secrets"}] = {1, "Secret/s", std::nullopt};
   EXPECT_TRUE(judge(policy, unheld.request, facts));
-  EXPECT_FALSE(judge(policy, unheld.request, facts, Part::Local)) << "the API server cannot count";
+  EXPECT_FALSE(judge(policy, unheld.request, facts, CaseScope::Local)) << "the API server cannot count";
   EXPECT_FALSE(judge(policy, Asked(heldPod("finalizers: [example.com/held]")).request, facts));
 }
 

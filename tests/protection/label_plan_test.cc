@@ -81,7 +81,7 @@ class StrictObject {
     kube::ObjectMeta after = object_.meta;
     after.labels = std::move(labels);
     Request request;
-    request.operation = Operation::Update;
+    request.operation = PolicyOperation::Update;
     request.object = object_.key;
     request.kind = object_.kind;
     request.meta = &object_.meta;

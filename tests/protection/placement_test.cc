@@ -129,7 +129,7 @@ TEST(Placement, SaysOnWhichClusterAnAncestorIs) {
                "  when: [{ancestor: {groupLabel: a/g, versionLabel: a/v, kindLabel: a/k, nameLabel: a/n, "
                "cluster: control-plane, field: {path: spec.on}}}]\n"),
       PolicyMode::ApiServer);
-  EXPECT_EQ(all.front().place, Place::Webhook);
+  EXPECT_EQ(all.front().place, EnforcementPoint::Webhook);
   EXPECT_EQ(all.front().part, "DELETE, when an ancestor on cluster control-plane with spec.on: true");
   EXPECT_EQ(all.front().why,
             "it needs an object on cluster control-plane, which serve --policy-cluster makes known");

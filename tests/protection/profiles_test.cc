@@ -337,7 +337,7 @@ TEST(KruiseProfile, TheLabelMayBeTakenAway) {
   for (const DeletionPolicy& policy : profile("kruise")) EXPECT_FALSE(policy.blocksAny(Block::Unprotect));
   Asked asked(objectOf("v1", "Namespace", kruiseLabel("Always")));
   const kube::ObjectMeta unlabelled;
-  asked.request.operation = Operation::Update;
+  asked.request.operation = PolicyOperation::Update;
   asked.request.newMeta = &unlabelled;
   EXPECT_FALSE(isDenied("kruise", asked));
 }

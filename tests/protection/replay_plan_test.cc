@@ -113,7 +113,7 @@ TEST_F(ReplayListed, ADenialNamesTheAnnotationWhereOneOfTheListersSaysSo) {
 
 TEST_F(ReplayListed, OnlyADeletionIsReplayed) {
   policy.blocks = {Block::Delete, Block::Unprotect};
-  policy.when = {Case{KeyTest{KeyTest::Place::Label, "a/b", {}}, {}, {}, {}, {}}};
+  policy.when = {Case{KeyTest{KeyTest::MetadataField::Label, "a/b", {}}, {}, {}, {}, {}}};
   told.index.setPolicies({policy});
   told.knowAll();
   tellUsage("repeating", ", replayDeletion: true");

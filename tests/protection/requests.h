@@ -45,7 +45,7 @@ struct Asked {
   Asked(std::string_view yaml, std::string_view newYaml)
       : before(testing::object(yaml)), after(testing::object(newYaml)) {
     fill();
-    request.operation = Operation::Update;
+    request.operation = PolicyOperation::Update;
     request.newMeta = &after->meta;
   }
   Asked(const Asked&) = delete;

@@ -31,7 +31,7 @@ std::vector<std::string> eventsOf(const Compiled& compiled, const Way& way) {
     machine.apply({words.data(), machine.layout()}, action, &events);
   }
   std::vector<std::string> result;
-  for (const cluster::Event& event : events)
+  for (const cluster::ClusterEvent& event : events)
     result.push_back(std::string(kWords[static_cast<size_t>(event.kind)]) + " " +
                      compiled.model.name(event.slot));
   return result;
@@ -50,7 +50,7 @@ const std::string kUnguarded = "  guard: false\n";
 TEST(Prove, AGuardedProviderGoesLastInEveryOrder) {
   const auto small = smallScenario(kDeleteBoth, std::string(kOperator) + kGuard);
   const Proof proof = prove(small->compiled);
-  EXPECT_EQ(proof.verdict, Verdict::Proven);
+  EXPECT_EQ(proof.verdict, ProofResult::Proven);
   EXPECT_EQ(proof.end, Exploration::End::Complete);
   EXPECT_FALSE(proof.stuck);
   EXPECT_FALSE(proof.unsafe);
@@ -61,7 +61,7 @@ TEST(Prove, AGuardedProviderGoesLastInEveryOrder) {
 TEST(Prove, AnUnguardedOneGetsStuckWhenItGoesFirst) {
   const auto small = smallScenario(kUnguarded + kDeleteBoth, kOperator);
   const Proof proof = prove(small->compiled);
-  ASSERT_EQ(proof.verdict, Verdict::Stuck);
+  ASSERT_EQ(proof.verdict, ProofResult::Stuck);
   EXPECT_THAT(eventsOf(small->compiled, proof.stuck->way),
               Contains("gone deployments.apps/operator/operator"));
   EXPECT_THAT(eventsOf(small->compiled, proof.stuck->way),
@@ -90,12 +90,12 @@ TEST(Prove, ExpectingItToGetStuckMakesNoDifferenceToTheTruth) {
   const std::string ends = "  expect: {ends: stuck, stuck: [widgets/one]}\n";
   const auto stuck = smallScenario(kUnguarded + kDeleteBoth + ends, kOperator);
   const Proof isStuck = prove(stuck->compiled);
-  EXPECT_EQ(isStuck.verdict, Verdict::Stuck);
+  EXPECT_EQ(isStuck.verdict, ProofResult::Stuck);
   EXPECT_TRUE(asExpected(stuck->compiled, stuck->scenario.expect, isStuck));
 
   const auto proven = smallScenario(kDeleteBoth + ends, std::string(kOperator) + kGuard);
   const Proof isProven = prove(proven->compiled);
-  EXPECT_EQ(isProven.verdict, Verdict::Proven);
+  EXPECT_EQ(isProven.verdict, ProofResult::Proven);
   EXPECT_FALSE(asExpected(proven->compiled, proven->scenario.expect, isProven));
 
   const std::string other = "  expect: {ends: stuck, stuck: [deployments.apps/operator/operator]}\n";
@@ -119,7 +119,7 @@ TEST(Prove, WithoutItsConfirmingReadLastoutIsUnsafe) {
   Compiled careless = small->compiled;
   careless.model.confirms = false;
   const Proof proof = prove(careless);
-  ASSERT_EQ(proof.verdict, Verdict::Unsafe);
+  ASSERT_EQ(proof.verdict, ProofResult::Unsafe);
   const std::vector<std::string> events = eventsOf(careless, *proof.unsafe);
   EXPECT_EQ(events.back(), "gone deployments.apps/operator/operator");
   EXPECT_THAT(events, Contains("created widgets.example.com/late"));
@@ -130,7 +130,7 @@ TEST(Prove, WithoutItsConfirmingReadLastoutIsUnsafe) {
 TEST(Prove, WithItsConfirmingReadItIsSafeButNotAlwaysEnough) {
   const auto small = smallScenario(kLateWidget, std::string(kOperator) + kGuard);
   const Proof proof = prove(small->compiled);
-  EXPECT_EQ(proof.verdict, Verdict::Stuck);  // created after the read: docs/concepts.md
+  EXPECT_EQ(proof.verdict, ProofResult::Stuck);  // created after the read: docs/concepts.md
   EXPECT_FALSE(proof.unsafe);
 }
 
@@ -141,7 +141,7 @@ TEST(Prove, AnExpectedOrderIsCheckedInEveryOrder) {
       "      - [deployments.apps/operator/operator requested, widgets/one gone]\n";
   const auto small = smallScenario(kDeleteBoth + expect, std::string(kOperator) + kGuard);
   const Proof proof = prove(small->compiled);
-  EXPECT_EQ(proof.verdict, Verdict::Broken);
+  EXPECT_EQ(proof.verdict, ProofResult::Broken);
   ASSERT_THAT(proof.broken, SizeIs(1));
   EXPECT_EQ(small->compiled.model.name(proof.broken[0].event.slot), "widgets.example.com/one");
   EXPECT_EQ(proof.broken[0].event.kind, EventKind::Gone);
@@ -152,7 +152,7 @@ TEST(Prove, AnExpectedOrderIsCheckedInEveryOrder) {
                           "changed widgets.example.com/one", "gone widgets.example.com/one"));
 
   const Proof unasked = prove(small->compiled, {.bounds = {}, .orders = false});
-  EXPECT_EQ(unasked.verdict, Verdict::Proven);
+  EXPECT_EQ(unasked.verdict, ProofResult::Proven);
 }
 
 // The Deployment has no finalizer: one action accepts its deletion and removes it.
@@ -164,15 +164,15 @@ TEST(Prove, TwoEventsOfOneActionKeepTheirOrder) {
       "  expect: {before: [[deployments.apps/operator/operator gone, deployments.apps/operator/operator "
       "accepted]]}\n";
   const std::string guarded = std::string(kOperator) + kGuard;
-  EXPECT_EQ(prove(smallScenario(kDeleteBoth + right, guarded)->compiled).verdict, Verdict::Proven);
-  EXPECT_EQ(prove(smallScenario(kDeleteBoth + wrong, guarded)->compiled).verdict, Verdict::Broken);
+  EXPECT_EQ(prove(smallScenario(kDeleteBoth + right, guarded)->compiled).verdict, ProofResult::Proven);
+  EXPECT_EQ(prove(smallScenario(kDeleteBoth + wrong, guarded)->compiled).verdict, ProofResult::Broken);
 }
 
 TEST(Prove, WhatShouldNeverHappenIsFoundWithAShortestWay) {
   const std::string expect = "  expect: {never: [deployments.apps/operator/operator denied]}\n";
   const auto small = smallScenario(kDeleteBoth + expect, std::string(kOperator) + kGuard);
   const Proof proof = prove(small->compiled);
-  EXPECT_EQ(proof.verdict, Verdict::Broken);
+  EXPECT_EQ(proof.verdict, ProofResult::Broken);
   ASSERT_THAT(proof.broken, SizeIs(1));
   EXPECT_THAT(proof.broken[0].missing, IsEmpty());
   EXPECT_THAT(proof.broken[0].way, SizeIs(1));
@@ -184,7 +184,7 @@ TEST(Prove, AStepThatWaitsForAnEventIsNotSentBeforeIt) {
   const std::string steps =
       "  guard: false\n  steps:\n    - delete: widgets/one\n"
       "    - delete: deployments.apps/operator/operator\n      after: widgets/one gone\n";
-  EXPECT_EQ(prove(smallScenario(steps, kOperator)->compiled).verdict, Verdict::Proven);
+  EXPECT_EQ(prove(smallScenario(steps, kOperator)->compiled).verdict, ProofResult::Proven);
 }
 
 TEST(Prove, ABoundIsNeverProven) {
@@ -192,13 +192,13 @@ TEST(Prove, ABoundIsNeverProven) {
   const uint64_t all = prove(small->compiled).states;
   for (uint64_t bound = 1; bound < all; ++bound) {
     const Proof proof = prove(small->compiled, {.bounds = {.states = bound}, .orders = true});
-    ASSERT_EQ(proof.verdict, Verdict::Undecided) << bound;
+    ASSERT_EQ(proof.verdict, ProofResult::Undecided) << bound;
     ASSERT_EQ(proof.end, Exploration::End::StateBound);
     ASSERT_EQ(proof.states, bound);
   }
-  EXPECT_EQ(prove(small->compiled, {.bounds = {.states = all}, .orders = true}).verdict, Verdict::Proven);
+  EXPECT_EQ(prove(small->compiled, {.bounds = {.states = all}, .orders = true}).verdict, ProofResult::Proven);
   const Proof starved = prove(small->compiled, {.bounds = {.bytes = 1000}, .orders = true});
-  EXPECT_EQ(starved.verdict, Verdict::Undecided);
+  EXPECT_EQ(starved.verdict, ProofResult::Undecided);
   EXPECT_EQ(starved.end, Exploration::End::MemoryBound);
 }
 
@@ -208,12 +208,12 @@ TEST(Prove, WhatABoundLeavesCertainIsStillSaid) {
       "    - delete: [namespaces/operator, crd/widgets.example.com]\n      after: widgets/one gone\n";
   const auto small = smallScenario(kUnguarded + kDeleteBoth + more, kOperator);
   const Proof whole = prove(small->compiled);
-  ASSERT_EQ(whole.verdict, Verdict::Stuck);
+  ASSERT_EQ(whole.verdict, ProofResult::Stuck);
   uint64_t said = 0;
   for (uint64_t bound = 1; bound < whole.states; ++bound) {
     const Proof proof = prove(small->compiled, {.bounds = {.states = bound}, .orders = true});
-    ASSERT_TRUE(proof.verdict == Verdict::Undecided || proof.verdict == Verdict::Stuck);
-    if (proof.verdict != Verdict::Stuck) continue;
+    ASSERT_TRUE(proof.verdict == ProofResult::Undecided || proof.verdict == ProofResult::Stuck);
+    if (proof.verdict != ProofResult::Stuck) continue;
     ++said;
     EXPECT_EQ(proof.end, Exploration::End::StateBound);
     EXPECT_EQ(namesOf(small->compiled, proof.stuck->lost), namesOf(small->compiled, whole.stuck->lost));
@@ -224,14 +224,14 @@ TEST(Prove, WhatABoundLeavesCertainIsStillSaid) {
 TEST(Prove, NothingToDeleteIsProven) {
   const auto small = smallScenario("  steps: []\n", kOperator);
   const Proof proof = prove(small->compiled);
-  EXPECT_EQ(proof.verdict, Verdict::Proven);
+  EXPECT_EQ(proof.verdict, ProofResult::Proven);
   EXPECT_EQ(proof.states, 1u);
 }
 
 TEST(Prove, APodThatItsReplicaSetPutsBackIsNotGone) {
   const auto small = smallScenario("  guard: false\n  steps:\n    - delete: pods/operator/*\n", kOperator);
   const Proof proof = prove(small->compiled);
-  ASSERT_EQ(proof.verdict, Verdict::Stuck);
+  ASSERT_EQ(proof.verdict, ProofResult::Stuck);
   EXPECT_GT(proof.goalStates, 0u) << "for a moment it was gone";
   EXPECT_THAT(proof.stuck->left, SizeIs(1));
 }

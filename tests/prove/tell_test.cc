@@ -24,10 +24,10 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-std::vector<std::string> texts(const std::vector<ToldStep>& steps) {
+std::vector<std::string> texts(const std::vector<NarratedStep>& steps) {
   std::vector<std::string> result;
   result.reserve(steps.size());
-  for (const ToldStep& step : steps) result.push_back(step.text);
+  for (const NarratedStep& step : steps) result.push_back(step.text);
   return result;
 }
 
@@ -90,7 +90,7 @@ TEST(Tell, TheRecordedDeadlockHasTheRecordedReason) {
 TEST(Tell, TheGuardedStoriesAreProven) {
   for (const char* name : {"story-three-works", "story-one-work"}) {
     const ProofReport report = provedFile(name);
-    EXPECT_EQ(report.proof.verdict, Verdict::Proven);
+    EXPECT_EQ(report.proof.verdict, ProofResult::Proven);
     EXPECT_TRUE(report.expected);
     EXPECT_THAT(report.proven, Contains(HasSubstr("nothing gets stuck")));
     EXPECT_THAT(report.proven, Contains(HasSubstr("confirming read")));
@@ -146,7 +146,7 @@ TEST(Tell, AWorkThatIsReportedGoneTooEarlySaysWhatIsStillThere) {
   const cluster::Machine machine(compiled.model);
   std::vector<std::string> ends;
   for (const auto& broken : proof.broken) {
-    Told told;
+    Narrative told;
     tell(machine, Names(compiled.model), broken.way, told);
     ends.push_back(told.steps.back().text);
   }
@@ -161,7 +161,7 @@ TEST(Tell, WhatGoesOnForEverIsNamed) {
   std::vector<uint64_t> state = machine.initial();
   machine.enabled({state.data(), machine.layout()}, actions);
   Proof proof;
-  proof.verdict = Verdict::Stuck;
+  proof.verdict = ProofResult::Stuck;
   proof.stuck.emplace();
   proof.stuck->state = state;
   proof.stuck->states = 2;

@@ -46,7 +46,7 @@ class Stage {
     Played played;
     std::set<std::pair<cluster::Slot, EventKind>> seen;
     for (const replay::Happening& happening : log) {
-      const cluster::Event& event = happening.event;
+      const cluster::ClusterEvent& event = happening.event;
       const bool counts = event.kind == EventKind::Accepted || event.kind == EventKind::Gone ||
                           (event.kind == EventKind::Denied && event.refused == nullptr);
       if (counts && (seen.insert({event.slot, event.kind}).second || event.kind == EventKind::Gone))

@@ -74,7 +74,7 @@ TEST_F(RecordedSession, GivesItsVerdictsAgain) {
   const replay::ScenarioReport report = replayed();
   std::vector<std::string> differ;
   size_t denied = 0;
-  for (const replay::Outcome& outcome : report.outcomes) {
+  for (const replay::ExpectationResult& outcome : report.outcomes) {
     if (!outcome.held) differ.push_back(outcome.text + ": " + outcome.whyNot);
     denied += outcome.text.find(" is denied") == std::string::npos ? 0 : 1;
   }

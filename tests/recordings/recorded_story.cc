@@ -102,7 +102,7 @@ std::string appliedNameOf(const manifestwork::ManifestWork& work, const Recorded
     if (object.key.type != manifestwork::appliedManifestWorkType()) continue;
     const auto applied = manifestwork::parseApplied(object);
     if (!applied) stop("tests/recordings: " + lines(applied.error()));
-    if (manifestwork::carriesOut(*applied, work)) return object.key.name;
+    if (manifestwork::isAppliedFrom(*applied, work)) return object.key.name;
   }
   stop("tests/recordings: nobody wrote down what " + work.object.key.name + " applied");
 }
@@ -148,7 +148,7 @@ replay::Compiled toModel(const RecordedStory& story) {
   if (!model) stop("tests/recordings: " + lines(model.error()));
   addControllers(*model);
   for (const ClientDelete& request : story.deletes) {
-    cluster::Step step;
+    cluster::ClientStep step;
     step.object = *model->find(request.key);
     step.at = request.at;
     step.document = static_cast<uint32_t>(model->steps.size());  // one after the other

@@ -13,7 +13,7 @@
 namespace lastout::replay {
 namespace {
 
-using admission::Cause;
+using admission::DenialCause;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Field;
@@ -45,18 +45,18 @@ struct Count {
   int denials = 0;
 };
 
-void expectAsRecorded(const RecordedEvent& event, const RecordedCluster::Verdict& verdict) {
+void expectAsRecorded(const RecordedEvent& event, const RecordedCluster::ExplainedDecision& verdict) {
   EXPECT_EQ(verdict.decision.allowed, event.allowed);
   EXPECT_EQ(verdict.decision.unmet, event.why.size());
-  const auto isRoot = [](const Cause& cause) {
+  const auto isRoot = [](const DenialCause& cause) {
     return cause.reason == admission::kRootBlocker;
   };  // what no recording has
-  std::vector<Cause> causes = verdict.explanation.causes;
+  std::vector<DenialCause> causes = verdict.explanation.causes;
   std::erase_if(causes, isRoot);
   EXPECT_EQ(causes.size(), event.why.size()) << verdict.explanation.message;
   for (const std::string& recorded : event.why) {
     const std::string why = inOurWords(recorded);
-    EXPECT_THAT(causes, Contains(Field(&Cause::message, StartsWith(why))));
+    EXPECT_THAT(causes, Contains(Field(&DenialCause::message, StartsWith(why))));
     EXPECT_THAT(verdict.explanation.message, HasSubstr(why));
   }
 }

@@ -114,7 +114,7 @@ std::string inOneLine(const ScenarioReport& report) {
 
 std::vector<std::string> failures(const ScenarioReport& report) {
   std::vector<std::string> lines;
-  for (const Outcome& outcome : report.outcomes) {
+  for (const ExpectationResult& outcome : report.outcomes) {
     if (!outcome.held) lines.push_back(outcome.text + ": " + outcome.whyNot);
   }
   return lines;

@@ -64,7 +64,8 @@ std::string review(const std::string& fields) {
 
 std::vector<std::string> whyNot(const ScenarioReport& report) {
   std::vector<std::string> result;
-  for (const Outcome& outcome : report.outcomes) result.push_back(outcome.held ? "held" : outcome.whyNot);
+  for (const ExpectationResult& outcome : report.outcomes)
+    result.push_back(outcome.held ? "held" : outcome.whyNot);
   return result;
 }
 
@@ -211,7 +212,7 @@ TEST_P(Traces, GiveTheirVerdictsAgain) {
     const ScenarioReport report = replayed(trace);
     EXPECT_EQ(testing::lines(warnings_), "");
     std::vector<std::string> failed;
-    for (const Outcome& outcome : report.outcomes) {
+    for (const ExpectationResult& outcome : report.outcomes) {
       if (!outcome.held) failed.push_back(outcome.text + ": " + outcome.whyNot);
     }
     EXPECT_THAT(failed, IsEmpty());

@@ -45,7 +45,7 @@ class AnswersTest : public lastout::testing::ServerTest {
     options.certificates = std::move(certificates);
     options.random = [] { return [] { return 0.5; }; };
     options.log = [](Level /*level*/, const std::string&) {};
-    options.verdict = [](const Verdict&) {};
+    options.verdict = [](const ReviewResult&) {};
     options.restored = [](std::chrono::milliseconds) {};
     options.watcher.reflector.backoff = {std::chrono::milliseconds(5), std::chrono::milliseconds(20)};
     serving = Server::open(access, std::move(options)).value();

@@ -169,8 +169,8 @@ class ConfirmingReadsTest : public ::testing::Test {
   });
   LiveView view{{}};
   std::shared_ptr<client::Access> access;
-  std::counting_semaphore<> ended{0};                                               // reads
-  std::atomic<ConfirmingReads::Outcome> outcome{ConfirmingReads::Outcome::Failed};  // of the last
+  std::counting_semaphore<> ended{0};                                                       // reads
+  std::atomic<ConfirmingReads::ReadOutcome> outcome{ConfirmingReads::ReadOutcome::Failed};  // of the last
   std::unique_ptr<ConfirmingReads> reads;
 
  private:
@@ -413,7 +413,7 @@ TEST_F(LargeTypeTest, IsReadToItsEndAndThenItsFirstPageIsEnough) {
   tell("a");
   tell("b");
   readToTheEnd();
-  EXPECT_EQ(outcome, ConfirmingReads::Outcome::Free);
+  EXPECT_EQ(outcome, ConfirmingReads::ReadOutcome::Free);
   const size_t before = asked().size();
   const auto holder = holderOf(carriers());
   ASSERT_TRUE(holder) << holder.error().message;
@@ -444,7 +444,7 @@ TEST_F(LargeTypeTest, WhatIsFoundThereIsNoReasonToAllow) {
   tell("b");
   onSecondPage = "example.com/f";
   readToTheEnd();
-  EXPECT_EQ(outcome, ConfirmingReads::Outcome::Held);
+  EXPECT_EQ(outcome, ConfirmingReads::ReadOutcome::Held);
   mayEnd.release();
   EXPECT_TRUE(holderOf(carriers()).value());
 }

@@ -250,7 +250,7 @@ class TellingServerTest : public EventWriterTest {
     options.watcher.reflector.backoff = {milliseconds(5), milliseconds(20)};
     options.random = [] { return [] { return 0.5; }; };
     options.log = [](Level /*level*/, const std::string&) {};
-    options.verdict = [](const Verdict&) {};
+    options.verdict = [](const ReviewResult&) {};
     options.restored = [this](milliseconds) { ++restored; };
     return Server::open(access, std::move(options)).value();
   }

@@ -50,7 +50,7 @@ class Candidate {
 
   // One exchange, or none when there is to be waited; whether there was one.
   bool act() {
-    const LeaseElection::Step step = election.next(now, kNoon);
+    const LeaseElection::NextAction step = election.next(now, kNoon);
     if (step.action == Action::Wait) return false;
     if (store_.away) {
       election.failed(now);

@@ -17,7 +17,7 @@
 namespace lastout::server {
 namespace {
 
-using Told = client::Knowledge;
+using Told = client::SyncStatus;
 using Known = graph::Knowledge;
 using std::chrono::seconds;
 using ::testing::Contains;
@@ -83,7 +83,7 @@ TEST_F(LiveViewTest, AVerdictIsOfItsOwnMoment) {
   know(kServices, Told::State::Stale);
   EXPECT_TRUE(view.judge({kDeployments, "default", "d"}, now).decision.allowed);
   now += seconds(31);
-  const admission::Judged judged = view.judge({kDeployments, "default", "d"}, now);
+  const admission::PreliminaryVerdict judged = view.judge({kDeployments, "default", "d"}, now);
   EXPECT_FALSE(judged.decision.allowed);
   EXPECT_EQ(judged.decision.reason, admission::Reason::ServicesUnknown);
 }
@@ -213,7 +213,7 @@ TEST(LiveViewNotUnderstood, WhatCannotBeUnderstoodGuardsItsProvider) {
   const std::string saidOnce = logged;
   tell(R"("criteria":[{"type":"Unheard"}])");
   EXPECT_EQ(logged, saidOnce) << "its status has changed, and nothing else";
-  admission::Judged judged = view.judge(provider, now);
+  admission::PreliminaryVerdict judged = view.judge(provider, now);
   EXPECT_FALSE(judged.decision.allowed);
   EXPECT_EQ(judged.decision.reason, admission::Reason::CriterionUnknown);
   EXPECT_THAT(

@@ -31,8 +31,8 @@ Series seriesIn(const std::string& text) {
   return series;
 }
 
-Verdict verdictOf(bool allowed, admission::Reason reason) {
-  Verdict verdict;
+ReviewResult verdictOf(bool allowed, admission::Reason reason) {
+  ReviewResult verdict;
   verdict.allowed = allowed;
   verdict.reason = reason;
   return verdict;
@@ -42,10 +42,10 @@ TEST(Metrics, CountVerdictsByWhatCameOfThem) {
   Metrics metrics("1.2.3");
   metrics.count(verdictOf(false, admission::Reason::CriterionUnmet));
   metrics.count(verdictOf(false, admission::Reason::CriterionUnmet));
-  Verdict audited = verdictOf(false, admission::Reason::CriterionUnmet);
+  ReviewResult audited = verdictOf(false, admission::Reason::CriterionUnmet);
   audited.enforced = false;
   metrics.count(audited);
-  Verdict confirmed = verdictOf(true, admission::Reason::CriteriaMet);
+  ReviewResult confirmed = verdictOf(true, admission::Reason::CriteriaMet);
   confirmed.confirmed = true;
   confirmed.took = milliseconds(30);
   metrics.count(confirmed);
@@ -85,7 +85,7 @@ TEST(Metrics, CountWhatIsTakenAway) {
 
 TEST(Metrics, CountReadsAndTheUnguardedTime) {
   Metrics metrics("1");
-  using Outcome = ConfirmingReads::Outcome;
+  using Outcome = ConfirmingReads::ReadOutcome;
   for (const Outcome outcome : {Outcome::Free, Outcome::Free, Outcome::Held, Outcome::Failed})
     metrics.count(ConfirmingReads::Done{outcome, microseconds(500)});
   metrics.countRestored(milliseconds(250));
@@ -100,7 +100,7 @@ TEST(Metrics, CountReadsAndTheUnguardedTime) {
 }
 
 TEST(Metrics, TellHowWellEachTypeIsKnown) {
-  Standing standing;
+  GaugeValues standing;
   standing.health = {true, true};
   standing.types = {{{"apps", "deployments"}, graph::Knowledge::Synced, 12, ""},
                     {{"my.crd.group", "coolresources"}, graph::Knowledge::Forbidden, 3, "403"}};
@@ -121,7 +121,7 @@ TEST(Metrics, TellHowWellEachTypeIsKnown) {
 // Whoever may create CriticalServices chooses the names of types.
 TEST(Metrics, DoNotGrowWithoutBound) {
   Metrics metrics("1");
-  Standing standing;
+  GaugeValues standing;
   for (size_t i = 0; i < Metrics::kMostTypes + 20; ++i) {
     const kube::GroupResource type{"example.com", "things" + std::to_string(i)};
     standing.types.push_back({type, graph::Knowledge::Synced, 2, ""});
@@ -150,8 +150,8 @@ TEST(Metrics, AreThoseOfThePage) {
   metrics.countInterruption({"", "namespaces"});
   metrics.count(ProbeResult::Denied);
   metrics.count(DeferredDeletionEvent::Kind::Remembered);
-  Standing standing{{true, true}, true, true, 1, 1, {{{"", "namespaces"}, graph::Knowledge::Synced, 1, ""}},
-                    {},           0};
+  GaugeValues standing{
+      {true, true}, true, true, 1, 1, {{{"", "namespaces"}, graph::Knowledge::Synced, 1, ""}}, {}, 0};
   standing.probes.push_back({"https://127.0.0.1:6443", ProbeResult::Denied, ""});
   std::set<std::string> told;
   std::istringstream text(metrics.text(standing));

@@ -24,7 +24,7 @@ class ObjectClientTest : public RequestsTest {
                      {"kind", "ConfigMap"},
                      {"metadata", {{"name", "map-" + std::to_string(i)}, {"labels", {{"of", "test"}}}}}});
   }
-  Answered<void> list() {
+  RequestResult<void> list() {
     return objects.list({kMaps, client::Content::Metadata, 2, "of=test"},
                         [this](const std::vector<client::StreamedObject>& page) {
                           EXPECT_LE(page.size(), 2U);

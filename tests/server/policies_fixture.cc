@@ -51,7 +51,7 @@ PoliciesTest::PoliciesTest(protection::PolicyMode mode, const server::PolicyClus
   options.budget = options.servicesPatience = std::chrono::seconds(60);
   options.policies = &policyReviews;
   reviews = std::make_unique<server::Reviews>(view, *reads, *services, *rights, options,
-                                              [](const server::Verdict& /*verdict*/) {});
+                                              [](const server::ReviewResult& /*verdict*/) {});
   server::PolicyWatchesOptions watching;
   watching.random = [] { return [] { return 0.5; }; };
   watching.log = [](server::Level /*level*/, const std::string&) {};

@@ -210,7 +210,7 @@ struct Drawn {
     asked.oldObject = &beforeJson;
     asked.namespaceLabels = namespaceLabels;
     if (!plain.isUpdate) return;
-    judged.operation = protection::Operation::Update;
+    judged.operation = protection::PolicyOperation::Update;
     judged.newMeta = &after.meta;
     asked.object = &afterJson;
   }

@@ -261,8 +261,8 @@ TEST_F(PolicyKeeperTest, TheFormThatWasUnderstoodLastCountsAfterARestart) {
   const auto read = kube::parseObject(kube::fromJson(stored), "", kube::ResourceMap::builtIn());
   ASSERT_TRUE(read);
   view.upsertPolicy(*read);
-  client::Knowledge synced;
-  synced.state = client::Knowledge::State::Synced;
+  client::SyncStatus synced;
+  synced.state = client::SyncStatus::State::Synced;
   view.knowPolicies(synced, {});
   ASSERT_EQ(view.policies()->all().size(), 1U);
   EXPECT_EQ(view.policies()->all()[0].when.at(0).key->key, "example.com/a");

@@ -388,8 +388,8 @@ TEST_F(PolicyReviewsTest, WhatIsListedInANamespaceThatIsNotAskedAboutIsTold) {
           "  listedBy: {group: example.com, resource: usages, selectors: spec, apiVersion: "
           "apiVersion, kind: kind, namespace: namespace}\n"),
       types));
-  client::Knowledge synced;
-  synced.state = client::Knowledge::State::Synced;
+  client::SyncStatus synced;
+  synced.state = client::SyncStatus::State::Synced;
   watched.knowPolicies(synced, std::chrono::steady_clock::now());
   const auto lists = [&](const std::string& spaces) {
     const kube::Object lister = lastout::testing::object(

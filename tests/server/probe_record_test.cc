@@ -45,7 +45,7 @@ class ProbeRecordTest : public ::testing::Test {
   }
   // "True ProbeDenied"
   std::string enforced(const kube::GroupResource& type = kProbedDeployments) const {
-    const Enforcement found = record.enforcementFor(oneOf({type}));
+    const WebhookEnforcement found = record.enforcementFor(oneOf({type}));
     return (!found.enforced ? "Unknown " : *found.enforced ? "True " : "False ") + found.reason;
   }
   ProbeResult took(const ProbeAnswer& answer, const char* address = kOneAddress) {

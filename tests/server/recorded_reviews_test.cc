@@ -51,7 +51,7 @@ class RecordedReviewsTest : public ServerTest {
       const std::lock_guard lock(mutex_);
       if (line.find("answered") != std::string::npos) lines_.push_back(line);
     };
-    options.verdict = [](const Verdict&) {};
+    options.verdict = [](const ReviewResult&) {};
     options.restored = [](milliseconds) {};
     serving = Server::open(access, std::move(options)).value();
     waitUntil([this] { return serving->view().knowledge(kCoolResources) == Knowledge::Synced; });

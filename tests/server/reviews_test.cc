@@ -99,8 +99,8 @@ TEST_F(ReviewsTest, AStaleCacheNeverLetsAProviderGo) {
   const auto now = std::chrono::steady_clock::now();
   view.remove(kCoolResources, {"", "instance", ""});
   view.remove(kube::kCustomResourceDefinitions, {"", "coolresources.my.crd.group", ""});
-  view.know(kCoolResources, {client::Knowledge::State::Synced, true, now, ""}, now);
-  view.know(kube::kCustomResourceDefinitions, {client::Knowledge::State::Synced, true, now, ""}, now);
+  view.know(kCoolResources, {client::SyncStatus::State::Synced, true, now, ""}, now);
+  view.know(kube::kCustomResourceDefinitions, {client::SyncStatus::State::Synced, true, now, ""}, now);
   const Json denied = reviewDelete(kProvider);
   EXPECT_FALSE(denied["allowed"]);
   EXPECT_EQ(denied["status"]["details"]["causes"][0]["reason"], "CriterionUnmet") << denied;
@@ -169,7 +169,8 @@ TEST_F(ReviewsTest, WhatNobodyGuardsWaitsForNoApiServer) {
   EXPECT_TRUE(allowed["allowed"]) << allowed;
   watches->stop();
   const auto now = std::chrono::steady_clock::now();
-  view.know(criticalservice::criticalServiceType(), {client::Knowledge::State::Stale, true, now, "cut"}, now);
+  view.know(criticalservice::criticalServiceType(), {client::SyncStatus::State::Stale, true, now, "cut"},
+            now);
   EXPECT_THAT(messageOf(reviewDelete(kProvider)), HasSubstr("must stay until the API server has confirmed"));
 }
 
@@ -357,7 +358,7 @@ TEST_F(WrongScopeTest, WhatTheNameImpliesIsDeniedAndWhatWasMeantIsNot) {
 TEST_F(WrongScopeTest, WhatMayNotBeListedIsUnknown) {
   watches->stop();
   const auto now = std::chrono::steady_clock::now();
-  view.know(kOperators, {client::Knowledge::State::Forbidden, true, now, ""}, now);
+  view.know(kOperators, {client::SyncStatus::State::Forbidden, true, now, ""}, now);
   EXPECT_EQ(reasonOfDenial(kNamespace), "") << "the criteria hold";
   EXPECT_EQ(reasonOfDenial(kube::crdKey(kOperators)), "");
   EXPECT_EQ(reasonOfDenial(serviceOf("in-namespace")), "ProviderUnknown");

@@ -62,7 +62,7 @@ ServerTest::ServerTest(server::ReviewsOptions options) {
   services = std::make_unique<server::CurrentServices>(access, view);
   rights = std::make_unique<server::ObjectRights>(access);
   reviews = std::make_unique<server::Reviews>(view, *reads, *services, *rights, options,
-                                              [this](const server::Verdict& verdict) {
+                                              [this](const server::ReviewResult& verdict) {
                                                 const std::lock_guard lock(mutex_);
                                                 verdicts_.push_back(verdict);
                                               });
@@ -242,7 +242,7 @@ Json ServerTest::reviewService(const Json& before, const Json& after, const Json
        {"oldObject", before}});
 }
 
-std::vector<server::Verdict> ServerTest::verdicts() {
+std::vector<server::ReviewResult> ServerTest::verdicts() {
   const std::lock_guard lock(mutex_);
   return verdicts_;
 }

@@ -54,7 +54,7 @@ class ServerTest : public WireTest {
   Json reviewUpdate(const kube::ObjectKey& key, const Json& request);  // what else the request has
   Json reviewService(const Json& before, const Json& after, const Json& user = masterUser());
   static Json masterUser() { return {{"username", "jane"}, {"groups", {"system:masters"}}}; }
-  std::vector<server::Verdict> verdicts();
+  std::vector<server::ReviewResult> verdicts();
   // What was told of changes that take something away: the object, and what is lost.
   std::vector<std::string> weakened();
 
@@ -74,7 +74,7 @@ class ServerTest : public WireTest {
   void expectStatusOk(const WireRequest& request);
 
   std::mutex mutex_;
-  std::vector<server::Verdict> verdicts_;
+  std::vector<server::ReviewResult> verdicts_;
   std::vector<std::string> weakened_;
 };
 

@@ -85,7 +85,7 @@ class StatusOfTest : public ::testing::Test {
   std::string message(const std::string& type) { return condition(type)["message"]; }
 
   kube::ResourceMap types = kube::ResourceMap::builtIn();
-  admission::ClusterView view{"", admission::Told::WhatIsWatched};
+  admission::ClusterView view{"", admission::ViewScope::WhatIsWatched};
   StatusFacts facts;
   StatusTree status;
 };
@@ -552,7 +552,7 @@ TEST(Enforcement, SaysWhatSpeaksAgainstIt) {
   service.provider = kWorkload;
   EnforcementFacts facts;
   const auto reason = [&] {
-    const Enforcement result = enforcementOf(facts, service);
+    const WebhookEnforcement result = enforcementOf(facts, service);
     return (!result.enforced ? "unknown " : *result.enforced ? "yes " : "no ") + result.reason;
   };
   EXPECT_EQ(reason(), "unknown WebhookUnknown");

@@ -71,7 +71,7 @@ class StatusWriterTest : public StatusTest {
       return leads.load();
     };
     options.enforcement = [](const auto&, const auto&) {
-      return Enforcement{std::nullopt, "ProbePending", "no probe"};
+      return WebhookEnforcement{std::nullopt, "ProbePending", "no probe"};
     };
     options.clock = [this] { return std::chrono::sys_seconds(std::chrono::seconds(time.load())); };
     options.random = half();
@@ -472,7 +472,7 @@ class LeaseHolderTest : public StatusTest {
     options.watcher.reflector.backoff = {milliseconds(5), milliseconds(20)};
     options.random = half();
     options.log = [](Level /*level*/, const std::string&) {};
-    options.verdict = [](const Verdict&) {};
+    options.verdict = [](const ReviewResult&) {};
     options.restored = [](milliseconds) {};
     auto server = Server::open(access, std::move(options));
     EXPECT_TRUE(server) << server.error().message;

@@ -137,7 +137,7 @@ class WebhookProbeTest : public ServerTest {
     probe->start();
   }
   std::string enforced() const {
-    const Enforcement found = probe->enforcementFor(of(kProvider));
+    const WebhookEnforcement found = probe->enforcementFor(of(kProvider));
     return (found.enforced.value_or(false) ? "True " : "False ") + found.reason;
   }
   void probeUntil(const std::string& wanted) {
@@ -331,7 +331,7 @@ class ProbingServerTest : public ServerTest {
     options.watcher.reflector.backoff = {milliseconds(5), milliseconds(20)};
     options.random = [] { return [] { return 0.5; }; };
     options.log = [this](Level level, const std::string&) { alerts += level == Level::Error ? 1 : 0; };
-    options.verdict = [](const Verdict&) {};
+    options.verdict = [](const ReviewResult&) {};
     options.restored = [](milliseconds) {};
     serving = Server::open(access, std::move(options)).value();
   }

@@ -279,7 +279,7 @@ TEST_F(ListenerTest, EndsWithItsWatches) {
 }
 
 // Tells a line, and nothing more until it is ended, however long that takes.
-class SilentWatch : public WatchStream {
+class SilentWatch : public WatchResponse {
  public:
   explicit SilentWatch(std::atomic<bool>& waits) : waits_(waits) {}
 

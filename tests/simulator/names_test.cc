@@ -21,7 +21,7 @@ class Names : public testing::Test {
   const ServedType& core(const char* resource) const { return *types.find("", "v1", resource); }
   std::vector<std::string> problems(const ServedType& type, const char* metadata, bool named = true) const {
     std::vector<std::string> words;
-    for (const Cause& cause : metadataProblems(type, {{"metadata", Json::parse(metadata)}}, named))
+    for (const StatusCause& cause : metadataProblems(type, {{"metadata", Json::parse(metadata)}}, named))
       words.push_back(cause.field + ": " + cause.message);
     return words;
   }

@@ -51,7 +51,7 @@ std::vector<std::string> pathsIn(const Json& list) {
 }
 
 // What a watch tells without waiting: "ADDED name".
-std::vector<std::string> toldBy(WatchStream& watch) {
+std::vector<std::string> toldBy(WatchResponse& watch) {
   std::vector<std::string> told;
   for (auto piece = watch.next(milliseconds(0)); piece && !piece->empty();
        piece = watch.next(milliseconds(0))) {

@@ -18,7 +18,7 @@ ServedType coolType() { return servedTypesOf(recordedRequest("010-create-crd"))-
 std::vector<std::string> problems(const char* schema, const char* value) {
   const Json whole = {{"type", "object"}, {"properties", {{"spec", Json::parse(schema)}}}};
   std::vector<std::string> words;
-  for (const Cause& cause : schemaProblems(whole, {{"spec", Json::parse(value)}}))
+  for (const StatusCause& cause : schemaProblems(whole, {{"spec", Json::parse(value)}}))
     words.push_back(cause.field + ": " + cause.message);
   return words;
 }

@@ -28,12 +28,12 @@ TEST(Status, IsTheRecordedOne) {
 }
 
 TEST(Status, InvalidNamesEachFieldAndSaysTheSameThingOnce) {
-  const Cause required{"FieldValueRequired", "Required value", "spec.size"};
+  const StatusCause required{"FieldValueRequired", "Required value", "spec.size"};
   EXPECT_EQ(statusOf(invalid("CoolResource", "my.crd.group", "bad", {required})),
             recordedAnswer("017-create-missing-required"));
   const Json twice = recordedAnswer("065-add-finalizer-while-terminating");
   const Json& cause = twice["details"]["causes"][0];
-  const Cause finalizer{cause["reason"], cause["message"], cause["field"]};
+  const StatusCause finalizer{cause["reason"], cause["message"], cause["field"]};
   EXPECT_EQ(statusOf(invalid("CoolResource", "my.crd.group", "some-instance", {finalizer, finalizer})),
             twice);
   EXPECT_EQ(

@@ -111,7 +111,7 @@ TEST(Storage, PagesTogetherAreTheListThatTheFirstWasOf) {
     std::vector<RecordRef> paged;
     std::string last;
     for (size_t left = 1; left != 0; last = pathName(paged.back()->key())) {
-      const Page page = storage.listAt(kCool, version, {space, last, 3}).value();
+      const StoragePage page = storage.listAt(kCool, version, {space, last, 3}).value();
       paged.insert(paged.end(), page.records.begin(), page.records.end());
       left = page.left;
       ASSERT_EQ(paged.size() + left, all.size());

@@ -47,7 +47,7 @@ class WatchTest : public testing::ClusterTest {
     }
   }
   std::string version() { return expect(200, "GET", kMaps)["metadata"]["resourceVersion"]; }
-  std::unique_ptr<WatchStream> watch(const std::string& query = {}) {
+  std::unique_ptr<WatchResponse> watch(const std::string& query = {}) {
     HttpResponse response = send("GET", std::string(kMaps) + "?watch=1" + query);
     EXPECT_NE(response.stream, nullptr);
     return std::move(response.stream);
@@ -79,7 +79,7 @@ std::vector<std::string> toldIn(const std::string& piece) {
 }
 
 // The pieces that come without waiting, up to an empty one or the end.
-std::vector<std::string> piecesOf(WatchStream& watch) {
+std::vector<std::string> piecesOf(WatchResponse& watch) {
   std::vector<std::string> pieces;
   for (auto piece = watch.next(milliseconds(0)); piece && !piece->empty();
        piece = watch.next(milliseconds(0)))
@@ -143,7 +143,7 @@ TEST_F(WatchTest, WhatWasThereIsToldEvenWhenItsTimeIsOver) {
 }
 
 // The Age of each event's row, as `kubectl get -w` asks for it.
-std::vector<std::string> agesIn(WatchStream& watch) {
+std::vector<std::string> agesIn(WatchResponse& watch) {
   std::vector<std::string> ages;
   std::istringstream lines(watch.next(milliseconds(0)).value());
   for (std::string line; std::getline(lines, line);)

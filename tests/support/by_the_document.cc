@@ -92,9 +92,10 @@ class TypesByTheDocument {
 
 class Decider {
  public:
-  Decider(const PlainCluster& cluster, const kube::ObjectKey& deleted, admission::Manner manner)
+  Decider(const PlainCluster& cluster, const kube::ObjectKey& deleted,
+          admission::DeletionEffect deletionEffect)
       : cluster_(cluster), deleted_(deleted) {
-    verdict_.held = manner == admission::Manner::Held && isAskedAbout() && everyGuardHolds();
+    verdict_.held = deletionEffect == admission::DeletionEffect::Held && isAskedAbout() && everyGuardHolds();
   }
 
   PlainVerdict decide() {
@@ -225,8 +226,8 @@ bool fitsItsScopeByTheDocument(const PlainCluster& cluster, const kube::ObjectKe
 }
 
 PlainVerdict verdictByTheDocument(const PlainCluster& cluster, const kube::ObjectKey& deleted,
-                                  admission::Manner manner) {
-  return Decider(cluster, deleted, manner).decide();
+                                  admission::DeletionEffect deletionEffect) {
+  return Decider(cluster, deleted, deletionEffect).decide();
 }
 
 }  // namespace lastout::testing

@@ -66,8 +66,9 @@ bool isUnderstoodByTheDocument(const PlainCluster& cluster, const criticalservic
 // The same, of the provider and listed dependencies: the object may be what it is named as.
 bool fitsItsScopeByTheDocument(const PlainCluster& cluster, const kube::ObjectKey& object);
 
-// `manner`: of the DELETE; Held, where lastout's finalizer keeps what it deletes.
-PlainVerdict verdictByTheDocument(const PlainCluster& cluster, const kube::ObjectKey& deleted,
-                                  admission::Manner manner = admission::Manner::Ending);
+// `deletionEffect`: of the DELETE; Held, where lastout's finalizer keeps what it deletes.
+PlainVerdict verdictByTheDocument(
+    const PlainCluster& cluster, const kube::ObjectKey& deleted,
+    admission::DeletionEffect deletionEffect = admission::DeletionEffect::Ending);
 
 }  // namespace lastout::testing

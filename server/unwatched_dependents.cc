@@ -1,4 +1,4 @@
-#include "server/look_inside.h"
+#include "server/unwatched_dependents.h"
 
 #include <optional>
 #include <set>
@@ -10,7 +10,7 @@
 #include "manifestwork/manifest_work.h"
 #include "manifestwork/ordering.h"
 #include "server/runtime/object_client.h"
-#include "server/watch/ignorance.h"
+#include "server/watch/unknown_types.h"
 
 namespace lastout::server {
 namespace {
@@ -58,10 +58,10 @@ class Inside {
     work.object.meta.name = object_.name;
     const bool isWork = object_.type == manifestwork::manifestWorkType();
     for (const manifestwork::AppliedManifestWork& note : notes) {
-      const bool carriesOut = isWork && manifestwork::carriesOut(note, work);
-      if (!carriesOut && note.object.key != object_) continue;
+      const bool isAppliedFrom = isWork && manifestwork::isAppliedFrom(note, work);
+      if (!isAppliedFrom && note.object.key != object_) continue;
       cluster_.graph.upsert(cluster_.graph.internType(type->type), note.object.meta);
-      if (carriesOut) {
+      if (isAppliedFrom) {
         for (const auto& one : manifestwork::requirementsOf(work, std::span(&note, 1))) require(one);
       }
       addApplied(note);
@@ -70,7 +70,7 @@ class Inside {
 
   // What the agent has applied, it deletes before its note goes. What is gone holds nothing up.
   void addApplied(const manifestwork::AppliedManifestWork& note) {
-    const std::vector<manifestwork::Requirement> all = manifestwork::requirementsOf(note);
+    const std::vector<manifestwork::WorkRequirement> all = manifestwork::requirementsOf(note);
     for (size_t i = 0; i < all.size(); ++i) {
       const manifestwork::AppliedResource& resource = note.resources[i];
       const kube::ResourceType* type = cluster_.types.find(resource.key.type);
@@ -78,7 +78,7 @@ class Inside {
     }
   }
 
-  void require(const manifestwork::Requirement& one) {
+  void require(const manifestwork::WorkRequirement& one) {
     const graph::ConditionId condition = cluster_.graph.addCondition(one.condition);
     cluster_.graph.require(one.subject, condition, one.origin);
     cluster_.graph.releaseCondition(condition);
@@ -88,8 +88,9 @@ class Inside {
   bool isThere(const kube::ResourceType& type, const manifestwork::AppliedResource& resource) {
     if (admission::believable(knowledgeOf(cluster_.graph, type.type)))
       return cluster_.graph.find(resource.key).has_value();
-    if (++read_ > kMostInside) {
-      if (read_ == kMostInside + 1) note(type, "there are more than " + std::to_string(kMostInside));
+    if (++read_ > kMostUnwatchedDependents) {
+      if (read_ == kMostUnwatchedDependents + 1)
+        note(type, "there are more than " + std::to_string(kMostUnwatchedDependents));
       return false;
     }
     const kube::ObjectKey& key = resource.key;
@@ -103,11 +104,12 @@ class Inside {
   // What is not served is not there, and what cannot be listed holds nothing up.
   void list(const kube::ResourceType& type, const std::string& space, client::Content content,
             const client::ListStream::TakeObject& take) {
-    auto page = client_.page({client::collectionPath(type, space), content, kMostInside});
+    auto page = client_.page({client::collectionPath(type, space), content, kMostUnwatchedDependents});
     if (!page && (page.error().code == 404 || page.error().code == 405)) return;
     if (!page) return note(type, page.error().why);
     for (client::StreamedObject& object : page->objects) take(std::move(object));
-    if (!page->continueToken.empty()) note(type, "there are more than " + std::to_string(kMostInside));
+    if (!page->continueToken.empty())
+      note(type, "there are more than " + std::to_string(kMostUnwatchedDependents));
   }
 
   void note(const kube::ResourceType& type, std::string why) {
@@ -127,8 +129,8 @@ class Inside {
 
 }  // namespace
 
-std::string lookInside(client::ApiServer& server, const kube::ObjectKey& object,
-                       admission::KnownCluster& cluster) {
+std::string addUnwatchedDependents(client::ApiServer& server, const kube::ObjectKey& object,
+                                   admission::KnownCluster& cluster) {
   return Inside(server, object, cluster).look();
 }
 

@@ -1,4 +1,4 @@
-#include "server/controllers/annotation_news.h"
+#include "server/controllers/annotation_events.h"
 
 #include <optional>
 #include <utility>
@@ -53,7 +53,7 @@ std::string doubtOf(const admission::AnnotatedObject& annotated, const Annotatio
 }
 
 // What became of an annotation that was `before`; nullopt: nothing new, or nothing that needs telling.
-std::optional<DeferredDeletionEvent::Kind> AnnotationNews::newsOf(const Told* before, const Told& now) {
+std::optional<DeferredDeletionEvent::Kind> AnnotationEvents::newsOf(const Told* before, const Told& now) {
   const bool didCount = before != nullptr && before->counts;
   if (now.counts) return didCount ? std::nullopt : std::optional(Kind::Remembered);
   if (didCount && now.why == admission::kTimeHasPassed) return Kind::TakenBack;
@@ -61,8 +61,8 @@ std::optional<DeferredDeletionEvent::Kind> AnnotationNews::newsOf(const Told* be
   return isOld ? std::nullopt : std::optional(Kind::Ignored);
 }
 
-std::vector<DeferredDeletionEvent> AnnotationNews::look(const admission::ClusterView& view,
-                                                        const AnnotationsNow& annotations) {
+std::vector<DeferredDeletionEvent> AnnotationEvents::look(const admission::ClusterView& view,
+                                                          const AnnotationsNow& annotations) {
   std::vector<DeferredDeletionEvent> news;
   if (!annotations.count) return news;
   const auto tell = [&news](Kind kind, const std::string& uid, const Told& told, const std::string& why) {

@@ -1,5 +1,5 @@
-// askOnce: what a cluster tells when it is asked once, through the same view and watches as `lastout serve`;
-// nothing is followed afterwards.
+// takeClusterSnapshot: reads a cluster once, through the same view and watches as `lastout serve`; nothing is
+// followed afterwards.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace lastout::server {
 
-struct AskOnceOptions {
+struct ClusterSnapshotOptions {
   // The object that is asked about: looked up by itself where its type is not followed, or may not be listed;
   // empty: none.
   std::string reference;
@@ -25,13 +25,14 @@ struct AskOnceOptions {
   std::chrono::milliseconds patience{30'000};      // until everything was listed, or refused
 };
 
-struct AskedOnce {
+struct ClusterSnapshot {
   admission::KnownCluster cluster;
   std::vector<std::string> warnings;  // what is not known, since it may not or cannot be read
 };
 
 // Fails when nobody answers, when something was neither listed nor refused in time, when CriticalServices
 // cannot be read (nobody knows what is guarded then), and when the object cannot be looked up.
-kube::Result<AskedOnce> askOnce(const std::shared_ptr<client::Access>& access, const AskOnceOptions& options);
+kube::Result<ClusterSnapshot> takeClusterSnapshot(const std::shared_ptr<client::Access>& access,
+                                                  const ClusterSnapshotOptions& options);
 
 }  // namespace lastout::server

@@ -13,7 +13,7 @@ namespace lastout::server {
 struct HoldingChange {
   kube::ObjectKey provider;
   std::string uid;
-  control::Holding holding = control::Holding::AsItIs;
+  control::HoldFinalizerAction holding = control::HoldFinalizerAction::AsItIs;
   // Nobody wants it held, or not everybody, as far as the view was told, which may lag behind.
   bool isUnwanted = false;
 };

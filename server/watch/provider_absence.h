@@ -1,5 +1,5 @@
-// What the provider of a CriticalService may have needed that is gone, and so does not tell. A lastout that
-// was begun anew knows of it by what the CriticalService remembers alone.
+// Whether the provider of a CriticalService is gone. What a provider needed is then known only from the
+// status of the CriticalService, also after a restart of lastout.
 #pragma once
 
 #include <chrono>
@@ -12,10 +12,10 @@
 
 namespace lastout::server {
 
-// It is not there, as far as the view knows; false where that is too little.
+// True if the view knows that the object does not exist; false where the view does not know.
 bool isKnownToBeGone(const admission::ClusterView& view, const kube::ObjectKey& object);
 
-// Likewise, as the API server says now: the view may lag behind.
+// True if the API server says so, too: the view may lag behind.
 bool isGone(client::ApiServer& server, const LiveView& view, const kube::ObjectKey& object,
             std::chrono::milliseconds patience);
 

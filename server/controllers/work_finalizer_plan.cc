@@ -1,4 +1,4 @@
-#include "server/controllers/kept_works.h"
+#include "server/controllers/work_finalizer_plan.h"
 
 #include <algorithm>
 #include <map>
@@ -10,7 +10,7 @@
 #include "graph/edges.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
-#include "server/watch/ignorance.h"
+#include "server/watch/unknown_types.h"
 
 namespace lastout::server {
 namespace {
@@ -82,7 +82,7 @@ class FactsOfWorks {
              return !isBelieved(key.type) && isWanted(key);
            });
   }
-  bool remembersUnseen(ObjectId work) const {
+  bool hasUnseenDeferredDeletions(ObjectId work) const {
     const auto found = unseen_.find(graph_.uid(work));
     return found != unseen_.end() && !std::ranges::includes(known_.refused, found->second);
   }
@@ -117,13 +117,13 @@ class FactsOfWorks {
            std::ranges::find(found->second, graph_.key(object)) == found->second.end();
   }
   bool isRefused(ObjectId object) const { return known_.refused.contains(graph_.uid(object)); }
-  control::Wish wish(ObjectId object) const {
-    control::WishFacts facts;
-    if (ofPersons_.contains(graph_.uid(object))) facts.proof = control::Proof::OfPerson;
+  control::DeferralState deferralState(ObjectId object) const {
+    control::DeferralFacts facts;
+    if (ofPersons_.contains(graph_.uid(object))) facts.proof = control::RequestProof::OfPerson;
     const auto space = graph_.find({kube::kNamespaces, "", std::string(graph_.namespaceName(object))});
     facts.spaceTerminates = space && graph_.isTerminating(*space);
     for (const graph::OwnerView& owner : graph_.owners(object)) facts.owners.add(ownerOf(owner));
-    return control::wishOf(facts);
+    return control::deferralStateOf(facts);
   }
 
  private:

@@ -1,5 +1,5 @@
-// WorkKeeper: keeps lastout's finalizer on those AppliedManifestWorks that have applied something guarded,
-// until it is gone (control/kept_work.h).
+// WorkFinalizerController: keeps lastout's finalizer on those AppliedManifestWorks that have applied
+// something guarded, until it is gone (control/kept_work.h).
 #pragma once
 
 #include <atomic>
@@ -14,14 +14,14 @@
 #include "client/backoff.h"
 #include "server/controllers/event_writer.h"
 #include "server/controllers/finalizer_loop.h"
-#include "server/controllers/kept_works.h"
+#include "server/controllers/work_finalizer_plan.h"
 #include "server/review/current_services.h"
 #include "server/runtime/log.h"
 #include "server/watch/live_view.h"
 
 namespace lastout::server {
 
-struct WorkKeeperOptions {
+struct WorkFinalizerControllerOptions {
   std::function<bool()> mayKeep;                   // false: all works that are kept are let go
   std::function<bool()> mayAct;                    // this lastout holds the Lease
   std::function<std::set<std::string>()> refused;  // uids of what it cannot delete
@@ -35,12 +35,13 @@ struct WorkKeeperOptions {
 };
 
 // Its functions may be called by any thread; start() and stop() by one at a time.
-class WorkKeeper {
+class WorkFinalizerController {
  public:
-  WorkKeeper(const std::shared_ptr<client::Access>& access, const LiveView& view, WorkKeeperOptions options);
-  ~WorkKeeper() { stop(); }
-  WorkKeeper(const WorkKeeper&) = delete;
-  WorkKeeper& operator=(const WorkKeeper&) = delete;
+  WorkFinalizerController(const std::shared_ptr<client::Access>& access, const LiveView& view,
+                          WorkFinalizerControllerOptions options);
+  ~WorkFinalizerController() { stop(); }
+  WorkFinalizerController(const WorkFinalizerController&) = delete;
+  WorkFinalizerController& operator=(const WorkFinalizerController&) = delete;
 
   void start() { loop_.start(); }  // once
   // Nothing more is begun, and what fails is no problem any more; waits for nothing.
@@ -62,7 +63,7 @@ class WorkKeeper {
   void tell(const KeptWorkChange& change);
 
   const LiveView& view_;
-  const WorkKeeperOptions options_;
+  const WorkFinalizerControllerOptions options_;
   AwaitedObjects awaited_;                 // of the loop's thread, as the next
   std::optional<TimePoint> inDoubtSince_;  // a provider's type
   TimePoint lookOnAgain_;

@@ -1,5 +1,5 @@
-// StrayProviders: what carries lastout's finalizer for providers although the view cannot tell, since nobody
-// follows its type any more: the last CriticalService that named one of it is gone.
+// UnwatchedHeldProviders: what carries lastout's finalizer for providers although the view cannot tell, since
+// nobody follows its type any more: the last CriticalService that named one of it is gone.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ namespace lastout::server {
 
 // Of one thread. It lists each type that nobody follows, or nobody any more, and does so again now and then:
 // another lastout may have left something.
-class StrayProviders {
+class UnwatchedHeldProviders {
  public:
   using Uids = std::map<kube::ObjectKey, std::string>;
 
   // `server` must outlive it.
-  StrayProviders(client::ApiServer& server, Patience patience, client::Backoff backoff, Log log);
+  UnwatchedHeldProviders(client::ApiServer& server, Patience patience, client::Backoff backoff, Log log);
 
   // Lists what is to be listed.
   const Uids& look(const LiveView& view);

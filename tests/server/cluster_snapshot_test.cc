@@ -1,5 +1,5 @@
 // A cluster that is asked once, by people who may read all of it, some, or nothing.
-#include "server/ask_once.h"
+#include "server/cluster_snapshot.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,18 +17,18 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class AskOnceTest : public lastout::testing::PoliciesTest {
+class ClusterSnapshotTest : public lastout::testing::PoliciesTest {
  public:
-  kube::Result<AskedOnce> askAs(const std::string& token, const std::string& reference = {}) {
+  kube::Result<ClusterSnapshot> askAs(const std::string& token, const std::string& reference = {}) {
     client::Connection connection;
     connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port), ""};
     connection.authority = authority.certificate;
     connection.authentication.token = token;
     auto whose = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
-    AskOnceOptions options;
+    ClusterSnapshotOptions options;
     options.reference = reference;
     options.random = [] { return [] { return 0.5; }; };
-    return askOnce(whose, options);
+    return takeClusterSnapshot(whose, options);
   }
   std::string refusedAs(const std::string& token, const std::string& reference = {}) {
     const auto asked = askAs(token, reference);
@@ -36,7 +36,7 @@ class AskOnceTest : public lastout::testing::PoliciesTest {
   }
 };
 
-TEST_F(AskOnceTest, WhoMayReadAllHearsAll) {
+TEST_F(ClusterSnapshotTest, WhoMayReadAllHearsAll) {
   createStory();
   const auto asked = askAs("the-token");
   ASSERT_TRUE(asked) << asked.error().message;
@@ -44,7 +44,7 @@ TEST_F(AskOnceTest, WhoMayReadAllHearsAll) {
   EXPECT_TRUE(admission::drawn(asked->cluster, {})->find("provider") != std::string::npos);
 }
 
-TEST_F(AskOnceTest, WhatMayNotBeReadIsSaid) {
+TEST_F(ClusterSnapshotTest, WhatMayNotBeReadIsSaid) {
   createStory();
   const auto asked = askAs("readers-token");
   ASSERT_TRUE(asked) << asked.error().message;
@@ -61,14 +61,14 @@ TEST_F(AskOnceTest, WhatMayNotBeReadIsSaid) {
 }
 
 // Nobody can tell then what is guarded: an empty graph would be a lie.
-TEST_F(AskOnceTest, WithoutCriticalServicesNothingIsTold) {
+TEST_F(ClusterSnapshotTest, WithoutCriticalServicesNothingIsTold) {
   createStory();
   EXPECT_THAT(refusedAs("scrapers-token"),
               AllOf(HasSubstr("you may not list criticalservices.lastout.dev, so nothing can be told"),
                     HasSubstr("403")));
 }
 
-TEST_F(AskOnceTest, OneObjectOfATypeThatMayNotBeListedIsLookedUp) {
+TEST_F(ClusterSnapshotTest, OneObjectOfATypeThatMayNotBeListedIsLookedUp) {
   createStory();
   EXPECT_EQ(refusedAs("readers-token", "deployment/provider"),
             "you may not list deployments.apps in all namespaces, so \"deployment/provider\" lacks the "
@@ -83,7 +83,7 @@ TEST_F(AskOnceTest, OneObjectOfATypeThatMayNotBeListedIsLookedUp) {
   EXPECT_THAT(refusedAs("readers-token", "deployment/nobody -n default"), HasSubstr("404"));
 }
 
-TEST_F(AskOnceTest, WhatPoliciesSayIsToldOfTheObjectAndOfWhatHoldsIt) {
+TEST_F(ClusterSnapshotTest, WhatPoliciesSayIsToldOfTheObjectAndOfWhatHoldsIt) {
   create("/apis/lastout.dev/v1alpha1/deletionpolicies", jsonOf(protection::policyText(R"(
   objects: [{resources: [{resource: configmaps}]}]
   when: [{label: keep, children: [{resource: secrets, label: parent}]}]
@@ -114,7 +114,7 @@ TEST_F(AskOnceTest, WhatPoliciesSayIsToldOfTheObjectAndOfWhatHoldsIt) {
 }
 
 // It may be deleted, and hangs: the controller that empties it is denied.
-TEST_F(AskOnceTest, OfANamespaceThatWouldHangItNamesWhatCannotBeDeleted) {
+TEST_F(ClusterSnapshotTest, OfANamespaceThatWouldHangItNamesWhatCannotBeDeleted) {
   const auto createPolicy = [this](const char* name, const std::string& rest) {
     create("/apis/lastout.dev/v1alpha1/deletionpolicies",
            jsonOf(protection::policyText(
@@ -148,7 +148,7 @@ TEST_F(AskOnceTest, OfANamespaceThatWouldHangItNamesWhatCannotBeDeleted) {
 }
 
 // Nobody guards any of it, so no watch follows it.
-TEST_F(AskOnceTest, WhatSomethingWaitsForThatIsBeingDeletedIsLookedUp) {
+TEST_F(ClusterSnapshotTest, WhatSomethingWaitsForThatIsBeingDeletedIsLookedUp) {
   createStoryWithoutService();
   createInstance("stays", {"f.x/nobody"});
   using simulator::Json;
@@ -192,7 +192,7 @@ TEST_F(AskOnceTest, WhatSomethingWaitsForThatIsBeingDeletedIsLookedUp) {
 }
 
 // The agent's note goes after all that it notes; what is gone is passed over.
-TEST_F(AskOnceTest, WhatAWorkHasAppliedIsLookedUp) {
+TEST_F(ClusterSnapshotTest, WhatAWorkHasAppliedIsLookedUp) {
   createStoryWithoutService();
   createInstance("stays", {"f.x/nobody"});
   createInstance("remade", {"f.x/nobody"});
@@ -221,7 +221,7 @@ TEST_F(AskOnceTest, WhatAWorkHasAppliedIsLookedUp) {
   EXPECT_THAT(why->blockers[0].message, HasSubstr("coolresources.my.crd.group/stays"));
 }
 
-TEST_F(AskOnceTest, NobodyThereIsSaidAtOnce) {
+TEST_F(ClusterSnapshotTest, NobodyThereIsSaidAtOnce) {
   listener.reset();
   EXPECT_THAT(refusedAs("the-token"), HasSubstr("onnection refused"));
 }

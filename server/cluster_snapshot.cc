@@ -1,4 +1,4 @@
-#include "server/ask_once.h"
+#include "server/cluster_snapshot.h"
 
 #include <algorithm>
 #include <optional>
@@ -12,10 +12,10 @@
 #include "kube/reference.h"
 #include "server/answers.h"
 #include "server/controllers/dependency_standing.h"
-#include "server/look_inside.h"
-#include "server/protections_once.h"
+#include "server/protection_snapshot.h"
 #include "server/runtime/loop.h"
 #include "server/runtime/object_client.h"
+#include "server/unwatched_dependents.h"
 #include "server/watch/watches.h"
 
 namespace lastout::server {
@@ -112,26 +112,28 @@ std::string lookAround(client::ApiServer& server, const std::string& reference,
   if (!found || !found->key) return {};
   const auto object = cluster.graph.find(*found->key);
   const bool waits = object && cluster.graph.isTerminating(*object);
-  return waits ? lookInside(server, *found->key, cluster) : "";
+  return waits ? addUnwatchedDependents(server, *found->key, cluster) : "";
 }
 
 // What policies say of the object. Returns what could not be read, in a sentence.
 std::string addProtections(const std::shared_ptr<client::Access>& access, const LiveView& view,
-                           const AskOnceOptions& options, admission::KnownCluster& cluster) {
+                           const ClusterSnapshotOptions& options, admission::KnownCluster& cluster) {
   const auto found = graph::findObject(cluster.graph, options.reference, cluster.types);
   if (!found || !found->key) return {};
   const kube::ResourceType* type = cluster.types.find(found->key->type);
   const auto object = cluster.graph.find(*found->key);
   if (type == nullptr || !object || !cluster.graph.isPresent(*object)) return {};
-  ProtectionsOnce told = protectionsOnce(access, view,
-                                         {*type, *found->key, options.policyClusters, options.random,
-                                          std::chrono::steady_clock::now() + options.patience});
+  ProtectionSnapshot told =
+      takeProtectionSnapshot(access, view,
+                             {*type, *found->key, options.policyClusters, options.random,
+                              std::chrono::steady_clock::now() + options.patience});
   if (!told.denials.empty()) cluster.protections.emplace(*found->key, std::move(told.denials));
   return std::move(told.warning);
 }
 
 // Whether all of it was listed in time.
-bool listAll(const std::shared_ptr<client::Access>& access, LiveView& view, const AskOnceOptions& options) {
+bool listAll(const std::shared_ptr<client::Access>& access, LiveView& view,
+             const ClusterSnapshotOptions& options) {
   WatchesOptions quietly;
   quietly.random = options.random;
   quietly.log = [](Level, const std::string&) {};  // what stays unknown is told in the end
@@ -147,8 +149,8 @@ bool listAll(const std::shared_ptr<client::Access>& access, LiveView& view, cons
 
 }  // namespace
 
-kube::Result<AskedOnce> askOnce(const std::shared_ptr<client::Access>& access,
-                                const AskOnceOptions& options) {
+kube::Result<ClusterSnapshot> takeClusterSnapshot(const std::shared_ptr<client::Access>& access,
+                                                  const ClusterSnapshotOptions& options) {
   const auto server = access->newServer();
   // Whether anybody is there is known at once, and in words.
   if (auto served = client::discover(*server); !served) return tl::unexpected(std::move(served.error()));
@@ -156,7 +158,7 @@ kube::Result<AskedOnce> askOnce(const std::shared_ptr<client::Access>& access,
   if (!listAll(access, view, options)) return tl::unexpected(whatIsMissing(view, options.patience));
   auto warnings = warningsOf(view);
   if (!warnings) return tl::unexpected(std::move(warnings.error()));
-  AskedOnce asked{copyOf(view), std::move(*warnings)};
+  ClusterSnapshot asked{copyOf(view), std::move(*warnings)};
   asked.cluster.reader = admission::Reader::WhoAsked;
   if (options.reference.empty()) return asked;
   if (auto found = lookUp(*server, options.reference, asked.cluster); !found)

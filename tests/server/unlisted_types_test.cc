@@ -1,5 +1,5 @@
 // How often is asked for types that are not served although their CRDs are there.
-#include "server/watch/awaited_types.h"
+#include "server/watch/unlisted_types.h"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class AwaitedTypesTest : public ::testing::Test {
   }
 
   client::TimePoint now{seconds(1'000)};
-  AwaitedTypes awaited{client::Backoff({milliseconds(200), seconds(30)}, [] { return 0.5; })};
+  UnlistedTypes awaited{client::Backoff({milliseconds(200), seconds(30)}, [] { return 0.5; })};
 };
 
 TEST_F(AwaitedTypesTest, TheSameAreAskedForLessAndLessOften) {

@@ -1,4 +1,4 @@
-#include "server/controllers/held_providers.h"
+#include "server/controllers/hold_finalizer_plan.h"
 
 #include <set>
 
@@ -7,7 +7,7 @@
 namespace lastout::server {
 namespace {
 
-using control::Holding;
+using control::HoldFinalizerAction;
 
 // A provider that is there.
 struct SeenProvider {
@@ -26,10 +26,10 @@ class ViewOfProviders {
   bool terminates(const SeenProvider& one) const { return view_.graph().isTerminating(one.object); }
   bool isHeld(const SeenProvider& one) const { return view_.heldObjects().contains(one.key); }
   bool endsAnyway(const SeenProvider& one) const {
-    return admission::mannerOf(view_.graph(), one.object) == admission::Manner::Ending;
+    return admission::deletionEffectOf(view_.graph(), one.object) == admission::DeletionEffect::Ending;
   }
   bool isToBeHeld(const SeenProvider& one) const {
-    return admission::providerGuards(facts_, view_.guards().stakes(one.key)).isToBeHeld();
+    return admission::providerGuards(facts_, view_.guards().guardEntries(one.key)).isToBeHeld();
   }
   bool mayEnd(const SeenProvider& one) const { return view_.decide(one.key).allowed; }
 
@@ -56,10 +56,10 @@ std::vector<HoldingChange> holdingsToChange(const admission::ClusterView& view, 
   for (const kube::ObjectKey& provider : candidates(view)) {
     const auto object = view.graph().find(provider);
     if (!object) continue;
-    const Holding holding = control::planHeldProvider(facts, SeenProvider{provider, *object});
-    if (holding == Holding::AsItIs) continue;
-    const bool isUnwanted =
-        holding == Holding::Ends || (holding == Holding::LetsItGo && !view.decide(provider).guarded);
+    const HoldFinalizerAction holding = control::planHeldProvider(facts, SeenProvider{provider, *object});
+    if (holding == HoldFinalizerAction::AsItIs) continue;
+    const bool isUnwanted = holding == HoldFinalizerAction::Ends ||
+                            (holding == HoldFinalizerAction::LetsItGo && !view.decide(provider).guarded);
     changes.push_back({provider, view.graph().uid(*object), holding, isUnwanted});
   }
   return changes;

@@ -1,8 +1,8 @@
-#include "server/watch/awaited_types.h"
+#include "server/watch/unlisted_types.h"
 
 namespace lastout::server {
 
-bool AwaitedTypes::isDue(const std::vector<kube::GroupResource>& types, client::TimePoint now) {
+bool UnlistedTypes::isDue(const std::vector<kube::GroupResource>& types, client::TimePoint now) {
   if (types != types_) {
     types_ = types;
     backoff_.reset();

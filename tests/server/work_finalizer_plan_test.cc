@@ -1,5 +1,5 @@
 // Which works are kept, by a view that a test fills.
-#include "server/controllers/kept_works.h"
+#include "server/controllers/work_finalizer_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -111,7 +111,7 @@ class KeptWorksTest : public ::testing::Test {
   }
 
   kube::ResourceMap types = kube::ResourceMap::builtIn();
-  admission::ClusterView view{"", admission::Told::WhatIsWatched};
+  admission::ClusterView view{"", admission::ViewScope::WhatIsWatched};
   std::string home;
   RecordedObjects recorded;
   std::set<std::string> refused;

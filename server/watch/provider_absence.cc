@@ -1,7 +1,7 @@
-#include "server/watch/gone_provider.h"
+#include "server/watch/provider_absence.h"
 
 #include "server/runtime/object_client.h"
-#include "server/watch/ignorance.h"
+#include "server/watch/unknown_types.h"
 
 namespace lastout::server {
 

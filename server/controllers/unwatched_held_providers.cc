@@ -1,4 +1,4 @@
-#include "server/controllers/stray_providers.h"
+#include "server/controllers/unwatched_held_providers.h"
 
 #include <algorithm>
 #include <chrono>
@@ -17,14 +17,15 @@ constexpr std::chrono::minutes kListPause{10};
 
 }  // namespace
 
-StrayProviders::StrayProviders(client::ApiServer& server, Patience patience, client::Backoff backoff, Log log)
+UnwatchedHeldProviders::UnwatchedHeldProviders(client::ApiServer& server, Patience patience,
+                                               client::Backoff backoff, Log log)
     : patience_(std::move(patience)),
       client_(server, patience_),
       backoff_(std::move(backoff)),
       problems_(std::move(log), "whether providers are held that no CriticalService names is not known: ",
                 "whether providers are held that no CriticalService names is known again") {}
 
-const StrayProviders::Uids& StrayProviders::look(const LiveView& view) {
+const UnwatchedHeldProviders::Uids& UnwatchedHeldProviders::look(const LiveView& view) {
   const auto now = std::chrono::steady_clock::now();
   if (now < lookAgain_) return strays_;
   lookAgain_ = now + kStrayPause;
@@ -41,7 +42,7 @@ const StrayProviders::Uids& StrayProviders::look(const LiveView& view) {
   return strays_;
 }
 
-void StrayProviders::list(const kube::ResourceType& type, TimePoint now) {
+void UnwatchedHeldProviders::list(const kube::ResourceType& type, TimePoint now) {
   const auto take = [&](const std::vector<client::StreamedObject>& page) {
     for (const client::StreamedObject& object : page) {
       if (kube::hasFinalizer(object.meta, admission::kHeldFinalizer))
@@ -54,7 +55,7 @@ void StrayProviders::list(const kube::ResourceType& type, TimePoint now) {
   listAgain_[type.type] = now + (listed ? kListPause : backoff_.next());
 }
 
-void StrayProviders::forget() {
+void UnwatchedHeldProviders::forget() {
   strays_.clear();
   listAgain_.clear();
   lookAgain_ = {};

@@ -1,5 +1,5 @@
-// ProviderHolder: keeps lastout's finalizer on those providers that are to be held, and takes it off when
-// their criteria hold (control/held_provider.h).
+// HoldFinalizerController: keeps lastout's finalizer on those providers that are to be held, and takes it off
+// when their criteria hold (control/held_provider.h).
 #pragma once
 
 #include <chrono>
@@ -13,8 +13,8 @@
 #include "client/backoff.h"
 #include "kube/locks.h"
 #include "server/controllers/finalizer_loop.h"
-#include "server/controllers/held_providers.h"
-#include "server/controllers/stray_providers.h"
+#include "server/controllers/hold_finalizer_plan.h"
+#include "server/controllers/unwatched_held_providers.h"
 #include "server/review/confirming_reads.h"
 #include "server/review/current_services.h"
 #include "server/runtime/log.h"
@@ -22,7 +22,7 @@
 
 namespace lastout::server {
 
-struct ProviderHolderOptions {
+struct HoldFinalizerControllerOptions {
   std::function<bool()> mayHold;  // false: all providers that are held are let go
   std::function<bool()> mayAct;   // this lastout holds the Lease
   std::function<client::RandomFraction()> random;
@@ -33,13 +33,14 @@ struct ProviderHolderOptions {
 // Its functions may be called by any thread; start() and stop() by one at a time. The removal of the
 // finalizer of a provider that is being deleted is its deletion: what that rests on is read once more, as for
 // a review, and the patch insists on the object as it was read before that.
-class ProviderHolder {
+class HoldFinalizerController {
  public:
-  ProviderHolder(const std::shared_ptr<client::Access>& access, LiveView& view, ConfirmingReads& reads,
-                 CurrentServices& services, ProviderHolderOptions options);
-  ~ProviderHolder() { stop(); }
-  ProviderHolder(const ProviderHolder&) = delete;
-  ProviderHolder& operator=(const ProviderHolder&) = delete;
+  HoldFinalizerController(const std::shared_ptr<client::Access>& access, LiveView& view,
+                          ConfirmingReads& reads, CurrentServices& services,
+                          HoldFinalizerControllerOptions options);
+  ~HoldFinalizerController() { stop(); }
+  HoldFinalizerController(const HoldFinalizerController&) = delete;
+  HoldFinalizerController& operator=(const HoldFinalizerController&) = delete;
 
   void start() { loop_.start(); }  // once
   // Nothing more is begun, and what fails is no problem any more; waits for nothing.
@@ -62,11 +63,11 @@ class ProviderHolder {
   LiveView& view_;
   ConfirmingReads& reads_;
   CurrentServices& services_;
-  const ProviderHolderOptions options_;
+  const HoldFinalizerControllerOptions options_;
   mutable kube::Mutex mutex_;
   std::map<kube::ObjectKey, std::string> problems_ LASTOUT_GUARDED_BY(mutex_);
   FinalizerLoop loop_;
-  StrayProviders strays_;  // of the loop's thread
+  UnwatchedHeldProviders strays_;  // of the loop's thread
 };
 
 }  // namespace lastout::server

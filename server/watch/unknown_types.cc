@@ -1,4 +1,4 @@
-#include "server/watch/ignorance.h"
+#include "server/watch/unknown_types.h"
 
 #include "admission/explain.h"
 #include "kube/quoting.h"
@@ -28,8 +28,9 @@ Knowledge knowledgeOf(const graph::Graph& graph, const kube::GroupResource& type
   return id ? graph.knowledge(*id) : Knowledge::Unknown;
 }
 
-std::optional<Ignorance> ignoranceOf(const graph::Graph& graph, const std::set<kube::GroupResource>& types) {
-  std::optional<Ignorance> found;
+std::optional<UnknownTypes> unknownTypesAmong(const graph::Graph& graph,
+                                              const std::set<kube::GroupResource>& types) {
+  std::optional<UnknownTypes> found;
   std::vector<std::string> why;
   for (const WayNotToKnow& way : kWaysNotToKnow) {
     for (const kube::GroupResource& type : types) {

@@ -1,5 +1,5 @@
 // The deletions that objects' annotations ask for (admission/delete_when_free.h): which of them count, and
-// AnnotationNews: what has become of them, for the log and Events.
+// AnnotationEvents: what has become of them, for the log and Events.
 #pragma once
 
 #include <chrono>
@@ -38,13 +38,13 @@ std::vector<CountingAnnotation> countingAnnotations(const admission::ClusterView
 // What an annotation asks for, in the words of a deletion that is remembered.
 criticalservice::DeferredDeletion deletionBy(const kube::ObjectKey& object, const std::string& uid);
 
-// Why the annotation does not count; empty: it does. What nobody knows yet does not.
+// Returns why the annotation does not count; empty: it does. It does not while that is unknown.
 std::string doubtOf(const admission::AnnotatedObject& annotated, const AnnotationsNow& annotations);
 
 // Of one thread.
-class AnnotationNews {
+class AnnotationEvents {
  public:
-  // What is new since the last look, of objects that a CriticalService guards.
+  // Returns what is new since the last call, for objects that a CriticalService guards.
   std::vector<DeferredDeletionEvent> look(const admission::ClusterView& view,
                                           const AnnotationsNow& annotations);
 

@@ -1,4 +1,4 @@
-#include "server/protections_once.h"
+#include "server/protection_snapshot.h"
 
 #include <algorithm>
 #include <chrono>
@@ -67,9 +67,9 @@ std::optional<kube::ObjectMeta> metaIn(const std::string& whole) {
   return meta ? std::optional(std::move(*meta)) : std::nullopt;
 }
 
-ProtectionsOnce judgedOnce(const std::shared_ptr<client::Access>& access, const LiveView& live,
-                           PolicyView& view, const ProtectionsQuestion& question) {
-  auto told = protectionsNow(access, live, view, question.type, question.object, question.deadline);
+ProtectionSnapshot judgedOnce(const std::shared_ptr<client::Access>& access, const LiveView& live,
+                              PolicyView& view, const ProtectionSnapshotOptions& question) {
+  auto told = currentProtections(access, live, view, question.type, question.object, question.deadline);
   if (told) return {std::move(told->denials), {}};
   return {{},
           toString(question.object) +
@@ -79,10 +79,10 @@ ProtectionsOnce judgedOnce(const std::shared_ptr<client::Access>& access, const 
 
 }  // namespace
 
-kube::Result<ProtectionsNow> protectionsNow(const std::shared_ptr<client::Access>& access,
-                                            const LiveView& live, PolicyView& view,
-                                            const kube::ResourceType& type, const kube::ObjectKey& object,
-                                            TimePoint deadline) {
+kube::Result<CurrentProtections> currentProtections(const std::shared_ptr<client::Access>& access,
+                                                    const LiveView& live, PolicyView& view,
+                                                    const kube::ResourceType& type,
+                                                    const kube::ObjectKey& object, TimePoint deadline) {
   if (!view.mayHaveAny()) return {};
   if (!view.whyUnknown() && view.policies()->about(type.type).empty() && !mayHoldProtected(type.type))
     return {};
@@ -90,7 +90,7 @@ kube::Result<ProtectionsNow> protectionsNow(const std::shared_ptr<client::Access
   auto whole = readWhole(*server, type, object);
   if (!whole) return tl::unexpected(std::move(whole.error()));
   if (whole->empty()) return {};
-  ProtectionsNow now;
+  CurrentProtections now;
   now.object = metaIn(*whole);
   admission::Review review;
   review.operation = admission::Operation::Delete;
@@ -102,8 +102,8 @@ kube::Result<ProtectionsNow> protectionsNow(const std::shared_ptr<client::Access
   return now;
 }
 
-ProtectionsOnce protectionsOnce(const std::shared_ptr<client::Access>& access, const LiveView& live,
-                                ProtectionsQuestion question) {
+ProtectionSnapshot takeProtectionSnapshot(const std::shared_ptr<client::Access>& access, const LiveView& live,
+                                          ProtectionSnapshotOptions question) {
   PolicyClustersOptions elsewhere;
   elsewhere.random = question.random;
   elsewhere.command = "lastout why";
@@ -120,8 +120,8 @@ ProtectionsOnce protectionsOnce(const std::shared_ptr<client::Access>& access, c
   clusters.observe([&watches] { watches.reconsider(); });
   clusters.start();
   const std::string unknown = waitUntilTold(view, clusters, watches, bell, question.deadline);
-  ProtectionsOnce once =
-      unknown.empty() ? judgedOnce(access, live, view, question) : ProtectionsOnce{{}, kPoliciesUnread};
+  ProtectionSnapshot once =
+      unknown.empty() ? judgedOnce(access, live, view, question) : ProtectionSnapshot{{}, kPoliciesUnread};
   watches.stop();
   clusters.stop();
   return once;

@@ -1,4 +1,4 @@
-// HeldSince: since when the watches have shown lastout's finalizer on providers.
+// FinalizerAges: since when the watches have shown lastout's finalizer on providers.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ namespace lastout::server {
 // deletes at once, although it may have some when admission is asked. So the finalizer holds a provider only
 // against a DELETE that came after it, and a review does not say when its request came: only what has stood
 // for longer than any request lasts can be relied upon. Not safe for several threads.
-class HeldSince {
+class FinalizerAges {
  public:
   void note(const kube::ObjectKey& object, const kube::ObjectMeta& meta, client::TimePoint now) {
     if (!criticalservice::canBeHeld(object.type)) return;
@@ -32,7 +32,7 @@ class HeldSince {
     std::erase_if(seen_, [&](const auto& one) { return one.first.type == type; });
   }
 
-  // The object with this uid has shown it at `time`, and ever since.
+  // True if the object with this uid has had the finalizer since `time` or before.
   bool isOlderThan(client::TimePoint time, const kube::ObjectKey& object, std::string_view uid) const {
     const auto found = seen_.find(object);
     return found != seen_.end() && found->second.uid == uid && found->second.since <= time;

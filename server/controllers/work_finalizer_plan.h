@@ -12,7 +12,7 @@
 #include "control/kept_work.h"
 #include "criticalservice/deferred_deletion.h"
 #include "kube/resource_map.h"
-#include "server/controllers/annotation_news.h"
+#include "server/controllers/annotation_events.h"
 
 namespace lastout::server {
 

@@ -1,5 +1,5 @@
 // Which providers are to be held, by a view that a test fills.
-#include "server/controllers/held_providers.h"
+#include "server/controllers/hold_finalizer_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace lastout::server {
 namespace {
 
-using control::Holding;
+using control::HoldFinalizerAction;
 using graph::Knowledge;
 using ::testing::IsEmpty;
 
@@ -69,17 +69,17 @@ class HeldProvidersTest : public ::testing::Test {
     return changes.empty() ? HoldingChange() : changes.front();
   }
 
-  admission::ClusterView view{"lastout", admission::Told::WhatIsWatched};
+  admission::ClusterView view{"lastout", admission::ViewScope::WhatIsWatched};
 };
 
 TEST_F(HeldProvidersTest, AreThoseThatEveryGuardWantsHeld) {
-  EXPECT_EQ(only().holding, Holding::Begins);
+  EXPECT_EQ(only().holding, HoldFinalizerAction::Begins);
   EXPECT_EQ(only().provider, kHeldOne);
   EXPECT_EQ(only().uid, "uid-d");
   put(kHeldOne, false, {"others.io/f", kHeldBy});
   EXPECT_THAT(holdingsToChange(view), IsEmpty());
   guard("another", "Deny");
-  EXPECT_EQ(only().holding, Holding::Ends);
+  EXPECT_EQ(only().holding, HoldFinalizerAction::Ends);
   EXPECT_TRUE(only().isUnwanted);
   guard("another", "Deny", "n", "OrphanResources");
   EXPECT_THAT(holdingsToChange(view), IsEmpty());
@@ -94,13 +94,13 @@ TEST_F(HeldProvidersTest, AreLetGoWithTheirCriteria) {
   guard("another", "Deny");
   EXPECT_THAT(holdingsToChange(view), IsEmpty()) << "it is kept for that one, too";
   view.remove({kHeldWidgets, "", "w"});
-  EXPECT_EQ(only().holding, Holding::LetsItGo);
+  EXPECT_EQ(only().holding, HoldFinalizerAction::LetsItGo);
   EXPECT_FALSE(only().isUnwanted);
   view.know(kHeldWidgets, Knowledge::Stale);
   EXPECT_THAT(holdingsToChange(view), IsEmpty()) << "nobody knows";
   guard("another", "Deny", "n", "OrphanResources");
   guard("s", "Hold", "n", "OrphanResources");
-  EXPECT_EQ(only().holding, Holding::LetsItGo) << "nobody guards it";
+  EXPECT_EQ(only().holding, HoldFinalizerAction::LetsItGo) << "nobody guards it";
   EXPECT_TRUE(only().isUnwanted);
 }
 
@@ -119,7 +119,7 @@ TEST_F(HeldProvidersTest, AreNoneWhereAPIServersDoNotAsk) {
     put({kHeldDeployments, space, "d"}, false, {});
     EXPECT_THAT(holdingsToChange(view), IsEmpty()) << space;
     put({kHeldDeployments, space, "d"}, false, {kHeldBy});
-    EXPECT_EQ(only().holding, Holding::Ends) << space;
+    EXPECT_EQ(only().holding, HoldFinalizerAction::Ends) << space;
     view.remove({kHeldDeployments, space, "d"});
   }
 }
@@ -128,7 +128,7 @@ TEST_F(HeldProvidersTest, ThatNobodyNamesAreHeldNoLonger) {
   put(kHeldOne, false, {kHeldBy});
   put({kHeldDeployments, "n", "other"}, false, {kHeldBy});
   EXPECT_EQ(only().provider.name, "other");
-  EXPECT_EQ(only().holding, Holding::Ends);
+  EXPECT_EQ(only().holding, HoldFinalizerAction::Ends);
   put({kHeldDeployments, "n", "other"}, false, {});
   EXPECT_THAT(view.heldObjects(), ::testing::ElementsAre(kHeldOne));
   view.forget(kHeldDeployments);
@@ -140,7 +140,7 @@ TEST_F(HeldProvidersTest, AreAllLetGoWhereNoneIsToBe) {
   put(kHeldOne, true, {kHeldBy});
   const auto changes = holdingsToChange(view, false);
   ASSERT_EQ(changes.size(), 1U);
-  EXPECT_EQ(changes.front().holding, Holding::Ends);
+  EXPECT_EQ(changes.front().holding, HoldFinalizerAction::Ends);
   EXPECT_TRUE(changes.front().isUnwanted);
 }
 

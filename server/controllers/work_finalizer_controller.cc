@@ -1,4 +1,4 @@
-#include "server/controllers/work_keeper.h"
+#include "server/controllers/work_finalizer_controller.h"
 
 #include <algorithm>
 #include <set>
@@ -24,8 +24,8 @@ kube::ObjectKey keyOf(const KeptWorkChange& change) {
 
 }  // namespace
 
-WorkKeeper::WorkKeeper(const std::shared_ptr<client::Access>& access, const LiveView& view,
-                       WorkKeeperOptions options)
+WorkFinalizerController::WorkFinalizerController(const std::shared_ptr<client::Access>& access,
+                                                 const LiveView& view, WorkFinalizerControllerOptions options)
     : view_(view),
       options_(std::move(options)),
       doubts_(options_.log, "works are let go although nobody can tell what is there of a provider's type: ",
@@ -40,14 +40,14 @@ WorkKeeper::WorkKeeper(const std::shared_ptr<client::Access>& access, const Live
              .log = options_.log}) {}
 
 // A type has been in doubt for so long, or one after the other has, that works wait no longer.
-bool WorkKeeper::isDoubtTooOld(bool isInDoubt) {
+bool WorkFinalizerController::isDoubtTooOld(bool isInDoubt) {
   const TimePoint now = steady_clock::now();
   if (!isInDoubt) inDoubtSince_.reset();
   if (isInDoubt && !inDoubtSince_) inDoubtSince_ = now;
   return isInDoubt && now - *inDoubtSince_ >= kMostDoubt;
 }
 
-std::vector<FinalizerChange> WorkKeeper::changes() {
+std::vector<FinalizerChange> WorkFinalizerController::changes() {
   std::vector<KeptWorkChange> works;
   std::string given;  // the type that is no longer waited for
   const bool mayKeep = options_.mayKeep();
@@ -68,7 +68,7 @@ std::vector<FinalizerChange> WorkKeeper::changes() {
 }
 
 // What the works wait for is to be known when this lastout acts.
-void WorkKeeper::lookOn() {
+void WorkFinalizerController::lookOn() {
   inDoubtSince_.reset();
   const TimePoint now = steady_clock::now();
   if (!options_.mayKeep()) kept_ = 0;
@@ -78,7 +78,7 @@ void WorkKeeper::lookOn() {
   kept_ = awaited_.size();
 }
 
-FinalizerChange WorkKeeper::asFinalizer(const KeptWorkChange& change) {
+FinalizerChange WorkFinalizerController::asFinalizer(const KeptWorkChange& change) {
   FinalizerChange finalizer;
   finalizer.object = keyOf(change);
   finalizer.uid = change.uid;
@@ -91,7 +91,7 @@ FinalizerChange WorkKeeper::asFinalizer(const KeptWorkChange& change) {
   return finalizer;
 }
 
-Changed WorkKeeper::mayBeLetGo(const KeptWorkChange& change) {
+Changed WorkFinalizerController::mayBeLetGo(const KeptWorkChange& change) {
   if (change.forsaken) return isForsaken(*change.forsaken);
   if (!options_.mayKeep()) return true;
   return isRemembered(change.uid).map([](bool remembered) { return !remembered; });
@@ -100,7 +100,7 @@ Changed WorkKeeper::mayBeLetGo(const KeptWorkChange& change) {
 // Of what nobody follows, a deletion is deferred that the work's agent has asked for: it is remembered before
 // the agent strikes it from the work's record, but the watch of the CriticalServices may tell so later than
 // that of the works.
-Changed WorkKeeper::isRemembered(const std::string& work) {
+Changed WorkFinalizerController::isRemembered(const std::string& work) {
   const auto services = options_.services();
   if (!services) return tl::unexpected(services.error().message);
   const std::set<std::string> refused = options_.refused();
@@ -115,13 +115,13 @@ Changed WorkKeeper::isRemembered(const std::string& work) {
 }
 
 // It is there indeed, and nobody deletes it.
-Changed WorkKeeper::isForsaken(const VeryObject& object) {
+Changed WorkFinalizerController::isForsaken(const VeryObject& object) {
   const auto meta = loop_.read(object.key);
   if (!meta) return tl::unexpected(meta.error());
   return *meta && (*meta)->uid == object.uid && !(*meta)->deletionTimestamp;
 }
 
-void WorkKeeper::tell(const KeptWorkChange& change) {
+void WorkFinalizerController::tell(const KeptWorkChange& change) {
   const std::string name = toString(keyOf(change));
   if (change.keeping == Keeping::Begins)
     return options_.log(Level::Info, name + " is kept until what it has applied is gone");

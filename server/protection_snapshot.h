@@ -20,7 +20,7 @@
 
 namespace lastout::server {
 
-struct ProtectionsNow {
+struct CurrentProtections {
   std::vector<protection::Denial> denials;
   std::optional<kube::ObjectMeta> object;  // as it was read; nullopt: it was not, or is not there
 };
@@ -28,18 +28,18 @@ struct ProtectionsNow {
 // Returns what the policies of the view say to a DELETE of the object by somebody of whom nothing is known,
 // also what holds it then. The object is read; one that is not there is not protected. Without policies
 // nothing is read. Fails where it cannot be read.
-kube::Result<ProtectionsNow> protectionsNow(const std::shared_ptr<client::Access>& access,
-                                            const LiveView& live, PolicyView& view,
-                                            const kube::ResourceType& type, const kube::ObjectKey& object,
-                                            TimePoint deadline);
+kube::Result<CurrentProtections> currentProtections(const std::shared_ptr<client::Access>& access,
+                                                    const LiveView& live, PolicyView& view,
+                                                    const kube::ResourceType& type,
+                                                    const kube::ObjectKey& object, TimePoint deadline);
 
-struct ProtectionsOnce {
-  std::vector<protection::Denial> denials;  // as of protectionsNow()
+struct ProtectionSnapshot {
+  std::vector<protection::Denial> denials;  // as of currentProtections()
   std::string warning;                      // why policies or the object could not be read; empty: they were
 };
 
-// Of a cluster that is asked once.
-struct ProtectionsQuestion {
+// What to ask a cluster once.
+struct ProtectionSnapshotOptions {
   kube::ResourceType type;
   kube::ObjectKey object;
   std::vector<NamedCluster> policyClusters;        // where ancestors may be besides
@@ -48,7 +48,7 @@ struct ProtectionsQuestion {
 };
 
 // `live`: which types there are.
-ProtectionsOnce protectionsOnce(const std::shared_ptr<client::Access>& access, const LiveView& live,
-                                ProtectionsQuestion question);
+ProtectionSnapshot takeProtectionSnapshot(const std::shared_ptr<client::Access>& access, const LiveView& live,
+                                          ProtectionSnapshotOptions question);
 
 }  // namespace lastout::server

@@ -1,4 +1,4 @@
-#include "server/controllers/provider_holder.h"
+#include "server/controllers/hold_finalizer_controller.h"
 
 #include <algorithm>
 #include <set>
@@ -11,24 +11,24 @@
 namespace lastout::server {
 namespace {
 
-using control::Holding;
+using control::HoldFinalizerAction;
 using std::chrono::steady_clock;
 
 // A provider as it was just read, for the plan. Whether it is to be held is as the view has told: that
 // CriticalServices were not told of does not matter then.
 class ReadProvider {
  public:
-  ReadProvider(Holding seen, bool mayHold, const std::function<Changed()>& isConfirmedToEnd)
+  ReadProvider(HoldFinalizerAction seen, bool mayHold, const std::function<Changed()>& isConfirmedToEnd)
       : seen_(seen), mayHold_(mayHold), isConfirmedToEnd_(isConfirmedToEnd) {}
 
   bool mayHold() const { return mayHold_; }
   static bool isUnsure() { return false; }
   static bool terminates(const kube::ObjectMeta& provider) { return provider.deletionTimestamp.has_value(); }
-  bool isHeld(const kube::ObjectMeta& /*provider*/) const { return seen_ != Holding::Begins; }
+  bool isHeld(const kube::ObjectMeta& /*provider*/) const { return seen_ != HoldFinalizerAction::Begins; }
   static bool endsAnyway(const kube::ObjectMeta& provider) {
     return kube::hasFinalizer(provider, kube::kForegroundFinalizer);
   }
-  bool isToBeHeld(const kube::ObjectMeta& /*provider*/) const { return seen_ != Holding::Ends; }
+  bool isToBeHeld(const kube::ObjectMeta& /*provider*/) const { return seen_ != HoldFinalizerAction::Ends; }
   // What cannot be confirmed is not so.
   bool mayEnd(const kube::ObjectMeta& /*provider*/) const {
     const Changed confirmed = isConfirmedToEnd_();
@@ -39,7 +39,7 @@ class ReadProvider {
   const std::string& problem() const { return problem_; }
 
  private:
-  const Holding seen_;
+  const HoldFinalizerAction seen_;
   const bool mayHold_;
   const std::function<Changed()>& isConfirmedToEnd_;
   mutable std::string problem_;
@@ -47,9 +47,10 @@ class ReadProvider {
 
 }  // namespace
 
-ProviderHolder::ProviderHolder(const std::shared_ptr<client::Access>& access, LiveView& view,
-                               ConfirmingReads& reads, CurrentServices& services,
-                               ProviderHolderOptions options)
+HoldFinalizerController::HoldFinalizerController(const std::shared_ptr<client::Access>& access,
+                                                 LiveView& view, ConfirmingReads& reads,
+                                                 CurrentServices& services,
+                                                 HoldFinalizerControllerOptions options)
     : view_(view),
       reads_(reads),
       services_(services),
@@ -66,14 +67,14 @@ ProviderHolder::ProviderHolder(const std::shared_ptr<client::Access>& access, Li
              .log = options_.log}),
       strays_(loop_.server(), loop_.patience(), loop_.backoff(), options_.log) {}
 
-std::vector<FinalizerChange> ProviderHolder::changes() {
+std::vector<FinalizerChange> HoldFinalizerController::changes() {
   std::vector<HoldingChange> holdings;
   const bool mayHold = options_.mayHold();
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& /*types*/) {
     holdings = holdingsToChange(view, mayHold);
   });
   for (const auto& [provider, uid] : strays_.look(view_))
-    holdings.push_back({provider, uid, Holding::Ends, true});
+    holdings.push_back({provider, uid, HoldFinalizerAction::Ends, true});
   // What has to be confirmed may take long.
   std::ranges::stable_sort(holdings, {}, &HoldingChange::holding);
   forgetProblems(holdings);
@@ -83,11 +84,11 @@ std::vector<FinalizerChange> ProviderHolder::changes() {
   return changes;
 }
 
-FinalizerChange ProviderHolder::asFinalizer(const HoldingChange& change) {
+FinalizerChange HoldFinalizerController::asFinalizer(const HoldingChange& change) {
   FinalizerChange finalizer;
   finalizer.object = change.provider;
   finalizer.uid = change.uid;
-  finalizer.begins = change.holding == Holding::Begins;
+  finalizer.begins = change.holding == HoldFinalizerAction::Begins;
   if (change.isUnwanted) finalizer.doubt = "nobody wants it held";
   finalizer.confirm = [this, change](const kube::ObjectMeta& provider) {
     return isStillTo(change, provider);
@@ -97,23 +98,23 @@ FinalizerChange ProviderHolder::asFinalizer(const HoldingChange& change) {
   return finalizer;
 }
 
-Changed ProviderHolder::isStillTo(const HoldingChange& change, const kube::ObjectMeta& provider) {
+Changed HoldFinalizerController::isStillTo(const HoldingChange& change, const kube::ObjectMeta& provider) {
   const std::function<Changed()> isConfirmedToEnd = [&] {
     return isConfirmedToGo(view_, reads_, services_, change.provider, steady_clock::now() + options_.budget);
   };
   const ReadProvider facts(change.holding, options_.mayHold(), isConfirmedToEnd);
-  const Holding holding = control::planHeldProvider(facts, provider);
+  const HoldFinalizerAction holding = control::planHeldProvider(facts, provider);
   if (!facts.problem().empty()) return tl::unexpected(facts.problem());
-  return holding != Holding::AsItIs;
+  return holding != HoldFinalizerAction::AsItIs;
 }
 
-std::string ProviderHolder::problemOf(const kube::ObjectKey& provider) const {
+std::string HoldFinalizerController::problemOf(const kube::ObjectKey& provider) const {
   const kube::MutexLock lock(mutex_);
   const auto found = problems_.find(provider);
   return found == problems_.end() ? "" : found->second;
 }
 
-void ProviderHolder::noteProblem(const FinalizerChange& change, const std::string& problem) {
+void HoldFinalizerController::noteProblem(const FinalizerChange& change, const std::string& problem) {
   const kube::MutexLock lock(mutex_);
   if (problem.empty()) {
     problems_.erase(change.object);
@@ -126,19 +127,19 @@ void ProviderHolder::noteProblem(const FinalizerChange& change, const std::strin
 }
 
 // Of what is as it should be.
-void ProviderHolder::forgetProblems(const std::vector<HoldingChange>& changes) {
+void HoldFinalizerController::forgetProblems(const std::vector<HoldingChange>& changes) {
   std::set<kube::ObjectKey> changing;
   for (const HoldingChange& change : changes) changing.insert(change.provider);
   const kube::MutexLock lock(mutex_);
   std::erase_if(problems_, [&](const auto& problem) { return !changing.contains(problem.first); });
 }
 
-void ProviderHolder::tell(const HoldingChange& change) const {
+void HoldFinalizerController::tell(const HoldingChange& change) const {
   const std::string name = toString(change.provider);
   switch (change.holding) {
-    case Holding::Begins:
+    case HoldFinalizerAction::Begins:
       return options_.log(Level::Info, name + " is held until its criteria hold");
-    case Holding::LetsItGo:
+    case HoldFinalizerAction::LetsItGo:
       return options_.log(
           Level::Info,
           name + " is let go: " + (change.isUnwanted ? "nobody guards it any more" : "its criteria hold"));

@@ -1,4 +1,4 @@
-// AwaitedTypes: when to find out again what is served, while types are not that may be.
+// UnlistedTypes: when to find out again what is served, while types are not that may be.
 #pragma once
 
 #include <vector>
@@ -10,9 +10,9 @@
 namespace lastout::server {
 
 // One thread at a time.
-class AwaitedTypes {
+class UnlistedTypes {
  public:
-  explicit AwaitedTypes(client::Backoff backoff) : backoff_(std::move(backoff)) {}
+  explicit UnlistedTypes(client::Backoff backoff) : backoff_(std::move(backoff)) {}
 
   // Whether to ask at `now`, when these types are awaited: at once for others than before, and less and less
   // often for the same.
