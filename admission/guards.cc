@@ -9,7 +9,6 @@
 #include "kube/well_known.h"
 
 namespace lastout::admission {
-namespace {}  // namespace
 
 bool isReviewed(const kube::ObjectKey& object, std::string_view ownNamespace) {
   const std::string_view space = object.namespaceName;

@@ -6,9 +6,14 @@
 namespace lastout::net {
 
 WorkerPool::WorkerPool(const WorkerLimits& limits) : limits_(limits) {
-  const kube::MutexLock lock(mutex_);
-  threads_.reserve(limits.threads);
-  for (size_t i = 0; i < limits.threads; ++i) threads_.emplace_back([this] { work(); });
+  try {
+    const kube::MutexLock lock(mutex_);
+    threads_.reserve(limits.threads);
+    for (size_t i = 0; i < limits.threads; ++i) threads_.emplace_back([this] { work(); });
+  } catch (...) {
+    end(true);  // those that there are
+    throw;
+  }
 }
 
 WorkerPool::~WorkerPool() { stop(); }

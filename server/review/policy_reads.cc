@@ -54,13 +54,14 @@ kube::Result<bool> PolicyReads::list(const kube::ResourceType& type, const Listi
   do {
     const auto client = clientUntil(*server_, deadline);
     if (!client) return tl::unexpected(client.error());
-    auto page = client->page(asked, token);
-    if (!page) return unreadable(std::move(page.error().why));
-    for (client::StreamedObject& object : page->objects) {
-      if (!take(client::toObject(std::move(object), type))) return true;
-    }
-    seen += page->objects.size();
-    token = std::move(page->continueToken);
+    bool goesOn = true;
+    auto next = client->page(asked, token, [&](client::StreamedObject object) {
+      ++seen;
+      goesOn = goesOn && take(client::toObject(std::move(object), type));
+    });
+    if (!next) return unreadable(std::move(next.error().why));
+    if (!goesOn) return true;
+    token = std::move(*next);
     if (!token.empty() && seen >= listing.most) return false;
   } while (!token.empty());
   return true;

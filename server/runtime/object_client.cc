@@ -169,7 +169,8 @@ RequestResult<bool> ObjectClient::remove(const kube::ResourceType& type, const k
 
 // --- collections
 
-RequestResult<ObjectClient::Page> ObjectClient::page(const Listing& listing, const std::string& token) const {
+RequestResult<std::string> ObjectClient::page(const Listing& listing, const std::string& token,
+                                              const TakeObject& take) const {
   std::string target = listing.collection + "?limit=" + std::to_string(listing.most);
   if (!listing.selector.empty()) target += "&labelSelector=" + kube::percentEncoded(listing.selector);
   if (!token.empty()) target += "&continue=" + kube::percentEncoded(token);
@@ -177,13 +178,19 @@ RequestResult<ObjectClient::Page> ObjectClient::page(const Listing& listing, con
   const auto whole =
       ask(requestFor(std::move(target), isWhole ? "application/json" : client::kAcceptMetadataList));
   if (!whole) return tl::unexpected(whole.error());
-  Page page;
-  client::ListStream stream(
-      listing.content, [&page](client::StreamedObject object) { page.objects.push_back(std::move(object)); });
+  client::ListStream stream(listing.content, take);
   if (const auto pushed = stream.push(whole->body); !pushed) return failed(pushed.error());
   auto end = stream.finish();
   if (!end) return failed(end.error());
-  page.continueToken = std::move(end->continueToken);
+  return std::move(end->continueToken);
+}
+
+RequestResult<ObjectClient::Page> ObjectClient::page(const Listing& listing, const std::string& token) const {
+  Page page;
+  auto next = this->page(
+      listing, token, [&page](client::StreamedObject object) { page.objects.push_back(std::move(object)); });
+  if (!next) return tl::unexpected(std::move(next.error()));
+  page.continueToken = std::move(*next);
   return page;
 }
 

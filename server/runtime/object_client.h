@@ -122,7 +122,13 @@ class ObjectClient {
     std::vector<client::StreamedObject> objects;
     std::string continueToken;  // of the next one; empty: it was the last
   };
-  // `token`: empty: the first. Fails with 410 when the server has forgotten where it was.
+  using TakeObject = std::function<void(client::StreamedObject object)>;
+  // Reads a page, one object at a time, so that no two of them are in memory as values; those before a
+  // failure have been taken. `token`: empty: the first page. Returns the token of the next one; empty: it was
+  // the last. Fails with 410 when the server has forgotten where it was.
+  RequestResult<std::string> page(const Listing& listing, const std::string& token,
+                                  const TakeObject& take) const;
+  // Reads a page whole.
   RequestResult<Page> page(const Listing& listing, const std::string& token = {}) const;
 
   using TakePage = std::function<void(const std::vector<client::StreamedObject>& page)>;
