@@ -84,16 +84,18 @@ FinalizerChange WorkFinalizerController::asFinalizer(const KeptWorkChange& chang
   finalizer.uid = change.uid;
   finalizer.begins = change.keeping == Keeping::Begins;
   if (change.forsaken) finalizer.doubt = change.forsaken->uid;
-  finalizer.confirm = [this, change](const kube::ObjectMeta&) -> Changed {
-    return change.keeping == Keeping::Begins ? true : mayBeLetGo(change);
+  finalizer.confirm = [this, change](const kube::ObjectMeta& work) -> Changed {
+    return change.keeping == Keeping::Begins ? true : mayBeLetGo(change, work);
   };
   finalizer.done = [this, change] { tell(change); };
   return finalizer;
 }
 
-Changed WorkFinalizerController::mayBeLetGo(const KeptWorkChange& change) {
+// A work whose deletion the view has not been told of may wait for something: the plan has not looked.
+Changed WorkFinalizerController::mayBeLetGo(const KeptWorkChange& change, const kube::ObjectMeta& work) {
   if (change.forsaken) return isForsaken(*change.forsaken);
   if (!options_.mayKeep()) return true;
+  if (work.deletionTimestamp && !change.terminates) return false;
   return isRemembered(change.uid).map([](bool remembered) { return !remembered; });
 }
 

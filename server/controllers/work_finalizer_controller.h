@@ -57,7 +57,7 @@ class WorkFinalizerController {
   std::vector<FinalizerChange> changes();
   void lookOn();
   FinalizerChange asFinalizer(const KeptWorkChange& change);
-  Changed mayBeLetGo(const KeptWorkChange& change);
+  Changed mayBeLetGo(const KeptWorkChange& change, const kube::ObjectMeta& work);
   Changed isForsaken(const VeryObject& object);
   Changed isRemembered(const std::string& work);
   void tell(const KeptWorkChange& change);

@@ -262,7 +262,10 @@ std::vector<KeptWorkChange> keptWorksToChange(const ViewOfWorks& works, const st
     const auto plan = control::planKeptWork<ObjectId>(facts, work);
     if (plan.waits) awaited[graph.uid(work)] = awaitedBy(facts, graph, work);
     if (plan.keeping == Keeping::AsItIs) continue;
-    KeptWorkChange change{std::string(graph.name(work)), graph.uid(work), plan.keeping};
+    KeptWorkChange change{.name = std::string(graph.name(work)),
+                          .uid = graph.uid(work),
+                          .keeping = plan.keeping,
+                          .terminates = graph.isTerminating(work)};
     if (plan.forsaken) change.forsaken = VeryObject{graph.key(*plan.forsaken), graph.uid(*plan.forsaken)};
     changes.push_back(std::move(change));
   }

@@ -40,6 +40,7 @@ struct KeptWorkChange {
   control::Keeping keeping = control::Keeping::AsItIs;
   // It is let go although this is there, which nobody seems to delete. The view may lag behind.
   std::optional<VeryObject> forsaken = std::nullopt;
+  bool terminates = false;  // as far as the view has been told
 };
 
 // What works that are kept were seen to own and wait for: the uids of objects, by the work's. Who guards it

@@ -31,6 +31,14 @@ class KeptWorkTest : public WorksTest {
   void waitUntilLetGo() {
     world.waitUntil("the work is let go", [&] { return !isKept(); });
   }
+  // Returns once lastout has heard of it. nullptr: the default.
+  void setDeferredDeletions(const Json& mode) {
+    world.patch(kFaultService, {{"spec", {{"deferredDeletions", mode}}}});
+    world.waitUntil("lastout has heard of that", [&] {
+      const Json service = world.get(kFaultService);
+      return service.value("/status/observedGeneration"_json_pointer, 0) == service["metadata"]["generation"];
+    });
+  }
   void waitUntilTheAgentIsDone() {
     world.waitUntil("the agent is done", [&] { return finalizers() == std::vector<std::string>{kKept}; });
   }
@@ -116,6 +124,22 @@ TEST_F(KeptWorkTest, IsNoLongerKeptOnceNothingIsGuarded) {
   world.patch(kFaultService, {{"spec", {{"deferredDeletions", "Never"}}}});
   waitUntilLetGo();
   EXPECT_TRUE(isThere());
+}
+
+// The watch of CriticalServices tells that nothing is guarded, that of the works has not told yet that this
+// one is being deleted.
+TEST_F(KeptWorkTest, IsNotLetGoByWhoHasNotHeardOfItsDeletion) {
+  begin();
+  waitUntilKept();
+  world.replica().api.set({.held = {"appliedmanifestworks"}});
+  deleteWork("provider");
+  waitUntilTheAgentIsDone();
+  setDeferredDeletions("Never");
+  EXPECT_TRUE(isKept());
+  setDeferredDeletions(nullptr);
+  world.replica().api.calm();
+  clearTheWay();
+  expectGoneAfterAllThatItApplied();
 }
 
 // A work of its own has the claim that the provider's Pods mount, and somebody else's finalizer holds it.
