@@ -42,12 +42,23 @@ uint32_t addCondition(Model& model, const graph::Condition& condition) {
   return static_cast<uint32_t>(model.conditions.size() - 1);
 }
 
+bool owns(const Model& model, const kube::ObjectKey& object, const kube::ObjectKey& provider) {
+  const auto owner = model.find(object);
+  const auto owned = model.find(provider);
+  return owner && owned && std::ranges::any_of(model.slots[*owned].owners, [&](const OwnerLink& link) {
+           return link.owner == *owner;
+         });
+}
+
 void addService(Builder& builder, Slot slot, CriticalService service,
                 const criticalservice::DependencyFinder& finder) {
   Model& model = builder.model;
   criticalservice::understand(service, criticalservice::knownTypes(builder.input.types));
   service = finder.withConverted(std::move(service));
   admission::Dependencies dependencies = finder.find(service);
+  // The finder knows the owners only of what runs Pods.
+  for (criticalservice::Dependency& dependency : dependencies)
+    dependency.ownsProvider = dependency.ownsProvider || owns(model, dependency.object, service.provider);
   const auto number = static_cast<uint32_t>(model.services.size());
   admission::ServiceRule rule;
   rule.provider = addCondition(model, criticalservice::providerCondition(service));
@@ -104,7 +115,7 @@ void wireHolding(Builder& builder, const CriticalService& service) {
 
 // --- webhooks
 
-// What the webhook asks for. A selector that cannot be read selects everything.
+// Returns the rules and selectors of the webhook. A selector that cannot be read selects everything.
 kube::MatchResources matchesOf(const kube::Value& webhook) {
   kube::MatchResources matches;
   kube::Errors ignored;  // the machine takes what it understands of a configuration

@@ -103,16 +103,11 @@ class WorksGenerator {
     service.dependencies.listed = {needed};
   }
 
-  // No provider is owned by what it needs: of that the verdicts differ while nobody follows the owner.
   void addOwners(ObjectSpec& object) {
     if (!dice_.oneIn(3)) return;
     const kube::ObjectKey owner = any();
     const bool isReachable = owner.namespaceName.empty() || owner.namespaceName == object.key.namespaceName;
-    const bool isNeeded = std::ranges::any_of(spec_.objects, [&](const ObjectSpec& one) {
-      return one.service && one.service->provider == object.key &&
-             std::ranges::count(one.service->dependencies.listed, owner) > 0;
-    });
-    if (isReachable && !isNeeded && owner != object.key) object.owners.push_back({.object = owner});
+    if (isReachable && owner != object.key) object.owners.push_back({.object = owner});
   }
 
   void addWork() {
