@@ -413,7 +413,8 @@ TEST_F(Attacks, AnAnnotationOfWhoMayNotDeleteDeletesNothing) {
 TEST_F(Attacks, TheAnnotationOfWhoMayDeleteDeletes) {
   kubectl(annotationOf(provider()));
   waitUntil("kubectl wait --for=delete --timeout=50s " + argumentsOf(provider()));
-  EXPECT_THAT(interrupt(), HasSubstr(toString(provider()) + " is deleted now"));
+  waitUntil("kubectl get events -n default -o jsonpath={.items[*].message} | grep -qF '" +
+            toString(provider()) + " is deleted now'");
 }
 
 }  // namespace
