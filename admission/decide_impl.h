@@ -7,7 +7,7 @@ namespace lastout::admission {
 
 namespace detail {
 
-// What is known of one guard entry, looked up once.
+// The facts about one guard entry, each looked up once.
 struct Look {
   bool held = false;    // in a provider whose finalizer does what a denial would
   bool guards = false;  // the service is there, and its intent lets it guard in this role

@@ -23,7 +23,7 @@ bool isRemembered(const Transition& transition, Slot slot, Wants wants) {
       });
 }
 
-// Of what no watch shows nothing is believed.
+// Returns whether lastout may rely on what it sees of the owner: by its watches only if one follows it.
 bool isBelieved(const Transition& transition, Slot owner, Sight sight) {
   return sight == Sight::ByReads || owner == kNone || isFollowed(transition, owner) ||
          transition.info(owner).role == ModelRole::AppliedManifestWork;

@@ -156,7 +156,7 @@ bool isGuarded(const Transition& transition, Slot slot);   // a CriticalService 
 // Whether its deletion is still wanted, as lastout's reads of its owners tell, or as its watches do.
 enum class Sight : uint8_t { ByReads, ByWatches };
 control::DeferralState deferralStateOf(const Transition& transition, Slot slot, Sight sight);
-// What is to become of the deletion of an object, if that was deferred; it may be under way.
+// Returns what lastout does next about the deferred deletion of an object, which may be under way already.
 control::Fate deferredDeletionFate(const Transition& transition, Slot slot);
 // cluster/kept_work.cc
 control::KeptWorkPlan<Slot> keptWorkPlan(const Transition& transition, Slot applied);
@@ -164,7 +164,7 @@ bool isLeftBehind(const Transition& transition, Slot applied, Slot slot);  // as
 bool keepingChanges(const Transition& transition, Slot applied);
 void changeKeeping(Transition& transition, Slot applied);
 // cluster/held_provider.cc
-// What is to become of lastout's finalizer, on an object that may carry it and is there.
+// Returns what lastout does next about its finalizer on an existing object that may carry it.
 control::HoldFinalizerAction heldProviderPlan(const Transition& transition, Slot provider);
 bool holdingChanges(const Transition& transition, Slot provider);
 void changeHolding(Transition& transition, Slot provider);

@@ -13,8 +13,7 @@ namespace lastout::control {
 // Whether the deletion is still what was asked for.
 enum class DeferralState : uint8_t { Stands, Waits, TakenBack };
 
-// What proves that somebody asked for the deletion, beside what the API server says of the object. That it is
-// remembered in a status proves nothing.
+// What proves that somebody asked for the deletion. An entry in a status alone proves nothing.
 enum class RequestProof : uint8_t {
   None,
   OfUnowned,  // the object had no owner: it counts until somebody adopts the object
@@ -24,9 +23,10 @@ enum class RequestProof : uint8_t {
 struct DeferralFacts {
   RequestProof proof = RequestProof::None;
   bool spaceTerminates = false;  // everything in its namespace goes, whoever owns it
-  bool adopted = false;          // it has an owner that it had not when its deletion was asked for
-  bool isInDoubt = false;  // nobody guards it any more; a provider may have needed it: it goes where it would
-                           // go anyway
+  bool adopted = false;          // it has got an owner since its deletion was asked for
+  // Nobody guards the object any more, but a provider that is gone may have needed it: lastout deletes it
+  // only if Kubernetes would.
+  bool isInDoubt = false;
   OwnersNow owners;
 };
 
@@ -44,7 +44,7 @@ constexpr DeferralState deferralStateOf(const DeferralFacts& facts) {
   return facts.proof == RequestProof::OfUnowned ? DeferralState::Stands : DeferralState::TakenBack;
 }
 
-// What is to become of a deletion.
+// What lastout does next about a deferred deletion.
 enum class Fate : uint8_t {
   Wait,    // it stays as it is, and is looked at again when something has changed
   Delete,  // lastout asks the API server for it
@@ -73,7 +73,7 @@ concept OrderedDeletionFacts = DeferredDeletionFacts<F, Object> && requires(cons
     } -> std::convertible_to<bool>;
 };
 
-// Returns what is to become of the deletion of an object, whatever goes before that object.
+// Returns what lastout does next about the deletion of an object, without regard to the order of deletions.
 template <class Object, DeferredDeletionFacts<Object> F>
 Fate fateAlone(const F& facts, const Object& object) {
   if (!facts.isRemembered(object)) return Fate::Wait;
@@ -85,7 +85,8 @@ Fate fateAlone(const F& facts, const Object& object) {
              : Fate::Wait;
 }
 
-// Returns the same, in order. A container goes after what is in it: who takes it first takes that along.
+// Returns the same with regard to the order: a container goes after its content, which would otherwise be
+// deleted with it.
 template <class Object, OrderedDeletionFacts<Object> F>
 Fate fateOf(const F& facts, const Object& object) {
   const Fate fate = fateAlone(facts, object);

@@ -11,8 +11,8 @@ namespace lastout::control {
 enum class HoldFinalizerAction : uint8_t {
   AsItIs,
   Begins,
-  Ends,      // nobody wants it held, or nothing is left to hold: nothing ends with the finalizer
-  LetsItGo,  // the finalizer's removal is its deletion: what that rests on has to be confirmed before
+  Ends,      // take the finalizer off: it is not wanted, or holds nothing any more
+  LetsItGo,  // take it off, which deletes the provider: confirm the criteria first
 };
 
 // `Provider` is whatever numbers providers there. `mayHold`: false where all that is held is to be let go.
@@ -31,9 +31,10 @@ concept HeldProviderFacts = requires(const F& facts, Provider provider) {
   { facts.mayEnd(provider) } -> std::convertible_to<bool>;
 };
 
-// Returns what is to become of the finalizer. A terminating object takes no new one, and keeps the one that
-// it has while its DELETE would be denied: who says Deny now wants it to stay no less. One that was allowed
-// to end in the foreground is kept no longer: its name would be taken by an object that runs nothing.
+// Returns what lastout does next about the finalizer. A terminating object takes no new one, and keeps the
+// one that it has while its DELETE would be denied: a change of `enforcement` to Deny does not release it.
+// One that was allowed to end in the foreground is kept no longer: its name would be taken by an object that
+// runs nothing.
 template <class Provider, HeldProviderFacts<Provider> F>
 HoldFinalizerAction planHeldProvider(const F& facts, const Provider& provider) {
   const bool isHeld = facts.isHeld(provider);

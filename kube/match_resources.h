@@ -19,7 +19,8 @@ struct RuleWithOperations {
   std::vector<std::string> versions;
   std::vector<std::string> resources;  // "pods", "pods/*", "*/status", "*", "*/*"
   std::string scope = "*";             // "Cluster", "Namespaced"
-  // Of policies; none: any. A request that names no object, as in a deletecollection, matches no name.
+  // `resourceNames`, which only policies have; empty: any name. A request without a name (deletecollection)
+  // matches none of them.
   std::vector<std::string> names;
 };
 
@@ -30,7 +31,7 @@ struct MatchResources {
   LabelSelector objectSelector;
 };
 
-// What the rules look at of a request. Refers to its words.
+// The attributes of a request that rules match. Borrows its strings.
 struct AdmissionAttributes {
   std::string_view operation;  // "CREATE", "UPDATE", "DELETE"
   const GroupResource& type;
@@ -44,11 +45,11 @@ struct AdmissionAttributes {
 // type, which are read as absent.
 RuleWithOperations readRule(Fields& fields);
 
-// Whether one of the rules (where there are any) and none of the excluded ones match.
+// Returns whether one of the rules (where there are any) and none of the excluded ones match.
 bool matchesRules(const MatchResources& resources, const AdmissionAttributes& request);
 
-// Whether the namespaceSelector matches. `labels`: of the namespace that the object lies in, or a Namespace's
-// own. What lies in no namespace and is none always matches.
+// Returns whether the namespaceSelector matches. `labels`: of the namespace that the object lies in, or a
+// Namespace's own. What lies in no namespace and is none always matches.
 bool matchesNamespace(const MatchResources& resources, const AdmissionAttributes& request,
                       const Labels& labels);
 

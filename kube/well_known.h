@@ -28,7 +28,7 @@ inline constexpr std::string_view kMetaGroup = "meta.k8s.io";
 inline constexpr std::string_view kMetaApiVersion = "meta.k8s.io/v1";
 inline constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
 
-// Of lastout, and of Open Cluster Management's ManifestWorks.
+// The groups of CriticalServices and of Open Cluster Management's ManifestWorks.
 inline constexpr std::string_view kLastoutGroup = "lastout.dev";
 inline constexpr std::string_view kLastoutApiVersion = "lastout.dev/v1alpha1";
 inline constexpr std::string_view kWorkGroup = "work.open-cluster-management.io";

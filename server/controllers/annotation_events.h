@@ -35,7 +35,7 @@ struct CountingAnnotation {
 std::vector<CountingAnnotation> countingAnnotations(const admission::ClusterView& view,
                                                     const AnnotationsNow& annotations);
 
-// What an annotation asks for, in the words of a deletion that is remembered.
+// Returns the deletion that an annotation asks for, as a CriticalService would remember it.
 criticalservice::DeferredDeletion deletionBy(const kube::ObjectKey& object, const std::string& uid);
 
 // Returns why the annotation does not count; empty: it does. It does not while that is unknown.

@@ -70,13 +70,14 @@ std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& 
                             (isGuarded || isKnownToBeGone(view, service->provider));
       entry.isUnwanted = entry.isUnwanted && isUnwanted;
       entry.isProvider = entry.isProvider || deletion.object == service->provider;
-      entry.places.push_back({service->meta.name, service->meta.uid, deletion, isWanted});
+      entry.statusEntries.push_back({service->meta.name, service->meta.uid, deletion, isWanted});
       const control::RequestProof proof = proofOf(deletion, requesters);
       const auto weight = [](bool wanted, control::RequestProof proof, int64_t at) {
         return std::tuple(wanted, proof, at);
       };
-      if (entry.places.size() > 1 && weight(isWanted, proof, deletion.requestedAt) <=
-                                         weight(entry.isWanted, entry.proof, entry.deletion.requestedAt))
+      if (entry.statusEntries.size() > 1 &&
+          weight(isWanted, proof, deletion.requestedAt) <=
+              weight(entry.isWanted, entry.proof, entry.deletion.requestedAt))
         continue;
       entry.deletion = deletion;
       entry.byController = byController;

@@ -31,12 +31,12 @@ struct DeferredDeletionEntry {
   criticalservice::DeferredDeletion deletion;  // the one that counts: a person's, or else the latest
   bool byController = true;                    // by its own word
   control::RequestProof proof = control::RequestProof::None;
-  bool isWanted = false;    // by one of the places
+  bool isWanted = false;    // by one of the status entries
   bool isUnwanted = true;   // by all of them
   bool isProvider = false;  // of one of them: others wait for it
   // Nobody guards it; that provider, which is gone, may have needed it. It goes where it would go anyway.
   std::optional<kube::ObjectKey> neededBy;
-  std::vector<StatusEntry> places;
+  std::vector<StatusEntry> statusEntries;
   // A work's agent failed in it, and nobody remembers it: the work, and its uid.
   std::string work;
   std::string workUid;

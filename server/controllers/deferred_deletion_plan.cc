@@ -48,7 +48,8 @@ SeenDeletions::SeenDeletions(const std::vector<DeferredDeletionEntry>& entries,
   for (size_t i = 0; i < entries.size(); ++i) {
     inSpace_[object(i).namespaceName].push_back(i);
     ofType_[kube::crdName(object(i).type)].push_back(i);
-    for (const DeferredDeletionEntry::StatusEntry& place : entries[i].places) in_[place.service].push_back(i);
+    for (const DeferredDeletionEntry::StatusEntry& statusEntry : entries[i].statusEntries)
+      in_[statusEntry.service].push_back(i);
   }
 }
 

@@ -173,9 +173,9 @@ tl::expected<bool, std::string> DeferredDeletionRunner::isStillWanted(const Entr
     return options_.confirmAnnotationsCount().map_error(withAdvice);
   }
   if (!entry.work.empty()) return isStillDeferredByWork(entry);
-  for (const Entry::StatusEntry& place : entry.places) {
-    if (!place.isWanted || place.deletion != entry.deletion) continue;
-    const auto service = readRemembering(*server_, view_, place.service, options_.patience);
+  for (const Entry::StatusEntry& statusEntry : entry.statusEntries) {
+    if (!statusEntry.isWanted || statusEntry.deletion != entry.deletion) continue;
+    const auto service = readRemembering(*server_, view_, statusEntry.service, options_.patience);
     if (!service) return tl::unexpected(withAdvice(service.error()));
     if (!*service) continue;
     const auto now = criticalservice::readDeferredDeletions(**service).deletions;
@@ -265,7 +265,8 @@ std::set<std::string> DeferredDeletionRunner::refused() {
 
 // There is nothing left to delete, or nobody wants it.
 void DeferredDeletionRunner::over(const Entry& entry) {
-  for (const Entry::StatusEntry& place : entry.places) options_.forget(place.service, place.deletion);
+  for (const Entry::StatusEntry& statusEntry : entry.statusEntries)
+    options_.forget(statusEntry.service, statusEntry.deletion);
   done(entry);
 }
 
@@ -310,8 +311,8 @@ void DeferredDeletionRunner::tell(const Entry& entry, DeferredDeletionEvent::Kin
   if (!entry.work.empty()) return options_.told({kind, entry.deletion, entry.work, entry.workUid, why, true});
   if (!entry.annotation.empty())
     return options_.told({kind, entry.deletion, entry.guard, entry.guardUid, why});
-  const Entry::StatusEntry& place = entry.places.front();
-  options_.told({kind, entry.deletion, place.service, place.uid, why});
+  const Entry::StatusEntry& statusEntry = entry.statusEntries.front();
+  options_.told({kind, entry.deletion, statusEntry.service, statusEntry.uid, why});
 }
 
 }  // namespace lastout::server

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "admission/weakening.h"
@@ -35,6 +36,14 @@ struct Event {
   std::string subject = {};        // what else it is about: of another one it is another Event
   std::string namespaceName = {};  // what it is about lies there; empty: in none
 };
+
+// Returns an Event about an object, which has `apiVersion`, `kind`, `key` and `meta`.
+template <class Object>
+Event eventAbout(const Object& object, bool warning, std::string reason, std::string message) {
+  return {object.apiVersion,  object.kind, object.key.name,
+          object.meta.uid,    warning,     std::move(reason),
+          std::move(message), {},          object.key.namespaceName};
+}
 
 // What has become of a CriticalService, by its status before and after it was written: Stuck, NoLongerStuck,
 // Satisfied, NotEnforced, Enforced, TooManyDependencies, ProviderReplaced. A first status is compared with

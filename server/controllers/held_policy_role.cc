@@ -13,8 +13,6 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// They tell by which finalizers policies held objects while another lastout ran.
-
 // Why not all objects of a type are known; empty: they are.
 std::string whyNotKnown(const client::SyncStatus& knowledge) {
   switch (knowledge.state) {
@@ -66,15 +64,7 @@ HeldPoliciesOptions HeldPolicyRole::policiesOptions() const {
   };
   options.mayAct = [this] { return worker_.goesOn(); };
   options.tell = [this](const kube::Object& object, const protection::HoldEvent& event) {
-    parts_.events.tell({object.apiVersion,
-                        object.kind,
-                        object.key.name,
-                        object.meta.uid,
-                        event.isWarning,
-                        event.reason,
-                        event.message,
-                        {},
-                        object.key.namespaceName});
+    parts_.events.tell(eventAbout(object, event.isWarning, event.reason, event.message));
   };
   options.count = [this](HeldOutcome outcome) { parts_.metrics.count(outcome); };
   options.log = parts_.options.log;
@@ -85,11 +75,8 @@ ControllerOptions HeldPolicyRole::controllerOptions() {
   ControllerOptions options;
   options.subject = "held objects";
   options.all = [this] { return objects_.all(); };
-  options.settle = [this](const kube::ObjectKey& key) {
-    Settled settled = policies_.settle(key);
-    if (worker_.isStopping()) settled.problem.clear();  // what was cut off is no problem
-    return settled;
-  };
+  options.settle = [this](const kube::ObjectKey& key) { return policies_.settle(key); };
+  options.isStopping = [this] { return worker_.isStopping(); };
   options.random = parts_.options.random();
   options.log = parts_.options.log;
   return options;

@@ -44,15 +44,7 @@ LabelledPoliciesOptions LabelledPolicyRole::policiesOptions() {
   options.now = [] { return steady_clock::now(); };
   options.mayAct = leads_;
   options.tell = [this](const LabelledObject& object, const std::string& reason, const std::string& message) {
-    parts_.events.tell({object.apiVersion,
-                        object.kind,
-                        object.key.name,
-                        object.meta.uid,
-                        true,
-                        reason,
-                        message,
-                        {},
-                        object.key.namespaceName});
+    parts_.events.tell(eventAbout(object, true, reason, message));
   };
   options.count = [this](LabelOutcome outcome) { parts_.metrics.count(outcome); };
   options.log = parts_.options.log;
@@ -63,11 +55,8 @@ ControllerOptions LabelledPolicyRole::controllerOptions() {
   ControllerOptions options;
   options.subject = "labels";
   options.all = [this] { return objects_.all(); };
-  options.settle = [this](const kube::ObjectKey& key) {
-    Settled settled = policies_.settle(key);
-    if (worker_.isStopping()) settled.problem.clear();  // what was cut off is no problem
-    return settled;
-  };
+  options.settle = [this](const kube::ObjectKey& key) { return policies_.settle(key); };
+  options.isStopping = [this] { return worker_.isStopping(); };
   options.random = parts_.options.random();
   options.log = parts_.options.log;
   return options;

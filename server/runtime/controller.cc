@@ -60,7 +60,8 @@ std::optional<TimePoint> Controller::pass(TimePoint now, const std::function<boo
 }
 
 bool Controller::settle(const kube::ObjectKey& object, Record& record, TimePoint now) {
-  const Settled settled = options_.settle(object);
+  Settled settled = options_.settle(object);
+  if (options_.isStopping()) settled.problem.clear();
   record.due.reset();
   record.problems.note(settled.problem);
   if (settled.lookAgain) record.due = now + *settled.lookAgain;

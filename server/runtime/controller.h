@@ -31,6 +31,7 @@ struct ControllerOptions {
   std::function<std::vector<kube::ObjectKey>()> all;
   // Looks at the object, plans, and carries the plan out.
   std::function<Settled(const kube::ObjectKey& object)> settle;
+  std::function<bool()> isStopping = [] { return false; };  // a problem is none then: it was cut off
   client::BackoffLimits backoff{std::chrono::milliseconds(500), std::chrono::milliseconds(30'000)};
   client::RandomFraction random;
   Log log;

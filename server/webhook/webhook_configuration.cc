@@ -124,7 +124,7 @@ Json ownersOf(const WebhookConfiguration& configuration) {
 
 Json valueAt(const kube::Value& object, std::initializer_list<std::string_view> path) {
   const kube::Value* value = object.at(path);
-  return value == nullptr ? Json::array() : Json::parse(kube::toJson(*value).dump(), nullptr, false);
+  return value == nullptr ? Json::array() : kube::toSortedJson(*value);
 }
 
 // Of a webhook: of its Service, or in its URL.

@@ -131,6 +131,10 @@ ListedByType listed(const std::set<kube::ObjectKey>& objects, bool namespaced) {
 }
 
 void addClusterScoped(std::vector<WebhookEntry>& entries, EntryNames& names, const ReviewedObjects& objects) {
+  for (const auto& [type, literals] : listed(objects.scaled, false))
+    addListed(entries, names, "scale." + nameFor(type),
+              {"", EntryJson::array({updatesOf(type, "Cluster")}), EntryJson::object()}, kClusterName,
+              literals);
   for (const auto& [type, literals] : listed(objects.deleted, false))
     addListed(entries, names, nameFor(type),
               {"", EntryJson::array({deletionsOf(type, "Cluster")}), EntryJson::object()}, kClusterName,
@@ -156,10 +160,6 @@ std::vector<WebhookEntry> entriesByObject(const ReviewedObjects& objects, const 
     addListed(entries, names, "scale." + nameFor(type),
               {"", EntryJson::array({updatesOf(type, "Namespaced")}), outsideOf(ownNamespace)},
               kNamespacedName, literals);
-  for (const auto& [type, literals] : listed(objects.scaled, false))
-    addListed(entries, names, "scale." + nameFor(type),
-              {"", EntryJson::array({updatesOf(type, "Cluster")}), EntryJson::object()}, kClusterName,
-              literals);
   addClusterScoped(entries, names, objects);
   addNamespaces(entries, objects);
   return entries;
@@ -179,10 +179,6 @@ std::vector<WebhookEntry> entriesByNamespace(const ReviewedObjects& objects,
     for (const kube::ObjectKey& object : *each)
       if (!object.namespaceName.empty()) namespaces.insert(object.namespaceName);
   if (!rules.empty()) entries.push_back({kDeletionsWebhook, std::move(rules), withinAny(namespaces)});
-  for (const auto& [type, literals] : listed(objects.scaled, false))
-    addListed(entries, names, "scale." + nameFor(type),
-              {"", EntryJson::array({updatesOf(type, "Cluster")}), EntryJson::object()}, kClusterName,
-              literals);
   addClusterScoped(entries, names, objects);
   addNamespaces(entries, objects);
   return entries;
