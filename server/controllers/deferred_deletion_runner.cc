@@ -94,9 +94,9 @@ AnnotationsNow DeferredDeletionRunner::annotationsNow() const {
 // Within LiveView::inspectWorks().
 void DeferredDeletionRunner::consider(const std::vector<Entry>& entries, const admission::ClusterView& view,
                                       TimePoint now) {
-  const ProgressOf progress = [&records = records_](const std::string& uid) {
-    const auto found = records.find(uid);
-    return found == records.end() ? nullptr : &found->second;
+  const ProgressOf progress = [this](const std::string& uid) LASTOUT_REQUIRES(mutex_) {
+    const auto found = records_.find(uid);
+    return found == records_.end() ? nullptr : &found->second;
   };
   const SeenDeletions seen(entries, view, progress, now);
   for (size_t i = 0; i < entries.size(); ++i) {
