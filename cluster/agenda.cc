@@ -12,10 +12,6 @@ bool lists(const std::vector<Action>& actions, const Action& wanted) {
 
 }  // namespace
 
-Agenda::Place Agenda::placeOf(const Entry& entry) {
-  return {entry.due, subjectOf(entry.action), entry.action.kind, entry.action.b};
-}
-
 uint64_t Agenda::numberOf(ActionSubject subject) {
   return (static_cast<uint64_t>(subject.kind) << 32) | subject.number;
 }
@@ -32,12 +28,6 @@ const Agenda::Entry* Agenda::find(const Action& action) const {
   return const_cast<Agenda*>(this)->findEntry(action);  // which changes nothing
 }
 
-void Agenda::setDue(Entry& entry, Milliseconds due) {
-  order_.erase(placeOf(entry));
-  entry.due = due;
-  order_.insert(placeOf(entry));
-}
-
 void Agenda::update(ActionSubject subject, const std::vector<Action>& enabled, Milliseconds now,
                     const Delay& delay) {
   const auto known = entries_.find(numberOf(subject));
@@ -45,25 +35,28 @@ void Agenda::update(ActionSubject subject, const std::vector<Action>& enabled, M
   Entries& entries = known == entries_.end() ? entries_[numberOf(subject)] : known->second;
   std::erase_if(entries, [&](const Entry& entry) {
     const bool isOver = !lists(enabled, entry.action);
-    if (isOver) order_.erase(placeOf(entry));
+    if (isOver) order_.erase(entry);
     return isOver;
   });
   for (const Action& action : enabled) {
     if (Entry* entry = findEntry(action); entry == nullptr) {
-      entries.push_back({.action = action, .due = now + delay(action), .attempt = 0, .serial = ++serials_});
-      order_.insert(placeOf(entries.back()));
+      entries.push_back({{.action = action, .due = now + delay(action)}, ++serials_});
+      order_.insert(entries.back());
     } else if (isWokenByChange(action)) {
-      setDue(*entry, std::min(entry->due, now + delay(action)));
+      order_.erase(*entry);
+      entry->wake(now, delay(action));
+      order_.insert(*entry);
     }
   }
   if (entries.empty()) entries_.erase(numberOf(subject));
 }
 
-void Agenda::refused(const Action& action, Milliseconds due) {
+void Agenda::postpone(const Action& action, Milliseconds now, Milliseconds delay) {
   Entry* entry = findEntry(action);
   if (entry == nullptr) return;
-  ++entry->attempt;
-  setDue(*entry, due);
+  order_.erase(*entry);
+  entry->postpone(now, delay);
+  order_.insert(*entry);
 }
 
 void Agenda::done(const Action& action) {
@@ -71,29 +64,18 @@ void Agenda::done(const Action& action) {
   if (found == entries_.end()) return;
   std::erase_if(found->second, [&](const Entry& entry) {
     const bool isIt = entry.action == action;
-    if (isIt) order_.erase(placeOf(entry));
+    if (isIt) order_.erase(entry);
     return isIt;
   });
   if (found->second.empty()) entries_.erase(found);
 }
 
-const Agenda::Entry* Agenda::first() const {
-  if (order_.empty()) return nullptr;
-  const auto& [due, subject, kind, b] = *order_.begin();
-  const Entries& entries = entries_.find(numberOf(subject))->second;
-  return &*std::find_if(entries.begin(), entries.end(), [k = kind, n = b](const Entry& entry) {
-    return entry.action.kind == k && entry.action.b == n;
-  });
-}
+const Agenda::Entry* Agenda::first() const { return order_.empty() ? nullptr : find(order_.begin()->action); }
 
 std::vector<Action> Agenda::actions() const {
   std::vector<Action> result;
-  for (const Place& place : order_) {
-    const Entries& entries = entries_.find(numberOf(std::get<ActionSubject>(place)))->second;
-    for (const Entry& entry : entries) {
-      if (placeOf(entry) == place) result.push_back(entry.action);
-    }
-  }
+  result.reserve(order_.size());
+  for (const ScheduledAction& scheduled : order_) result.push_back(scheduled.action);
   std::sort(result.begin(), result.end(), [](const Action& a, const Action& b) {
     return std::tuple(subjectOf(a), a.kind, a.b) < std::tuple(subjectOf(b), b.kind, b.b);
   });

@@ -1,17 +1,15 @@
 // Agenda: what may happen now and when each of it is due. Internal to cluster/.
 //
-// The times are virtual; the order is (due time, then subject, then kind of action), so that equal agendas
-// are worked off equally.
+// The rule, and the order, are those of cluster/schedule.h.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
-#include "cluster/machine.h"
+#include "cluster/schedule.h"
 
 namespace lastout::cluster {
 
@@ -20,19 +18,16 @@ class Agenda {
   using Milliseconds = std::chrono::milliseconds;
   using Delay = std::function<Milliseconds(const Action&)>;
 
-  struct Entry {
-    Action action;
-    Milliseconds due{0};
-    uint32_t attempt = 0;  // how often it was refused
-    uint64_t serial = 0;   // tells it from a later entry for an equal action
+  struct Entry : ScheduledAction {
+    uint64_t serial = 0;  // tells it from a later entry for an equal action
   };
 
   // What the subject may do now is `enabled`, nothing else. What was there keeps its time; what is new is due
-  // after its delay. What isWokenByChange() is due after its delay at the latest.
+  // after its delay. Called after a change of what the subject follows: that wakes.
   void update(ActionSubject subject, const std::vector<Action>& enabled, Milliseconds now,
               const Delay& delay);
-  // It was tried and refused: counts, and is due again then.
-  void refused(const Action& action, Milliseconds due);
+  // As ScheduledAction::postpone().
+  void postpone(const Action& action, Milliseconds now, Milliseconds delay);
   // It was done; should it be possible still, it is new.
   void done(const Action& action);
 
@@ -42,14 +37,16 @@ class Agenda {
 
  private:
   using Entries = std::vector<Entry>;
-  using Place = std::tuple<Milliseconds, ActionSubject, Action::Kind, uint32_t>;
-  static Place placeOf(const Entry& entry);
+  struct Earlier {
+    bool operator()(const ScheduledAction& one, const ScheduledAction& other) const {
+      return isDueBefore(one, other);
+    }
+  };
   static uint64_t numberOf(ActionSubject subject);
   Entry* findEntry(const Action& action);
-  void setDue(Entry& entry, Milliseconds due);
 
   std::unordered_map<uint64_t, Entries> entries_;  // by subject; none is empty
-  std::set<Place> order_;
+  std::set<ScheduledAction, Earlier> order_;
   uint64_t serials_ = 0;
 };
 

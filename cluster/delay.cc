@@ -60,6 +60,33 @@ bool isWokenByChange(const Action& action) {
   return action.kind == Kind::AgentStep || action.kind == Kind::WorkloadSync;
 }
 
+bool Machine::isWokenBy(const Action& action, const ClusterEvent& event) const {
+  if (event.kind == EventKind::Requested || event.kind == EventKind::Denied) return false;
+  const SlotInfo& changed = model_->slots[event.slot];
+  const bool comesOrGoes =
+      event.kind != EventKind::Changed;  // which concerns its content, and its dependents
+  const auto contains = [&](Slot slot) {
+    const SlotInfo& info = model_->slots[slot];
+    return comesOrGoes && (info.namespaceSlot == event.slot || info.crd == event.slot);
+  };
+  if (action.kind == Kind::AgentStep) {
+    const Work& work = model_->works[action.a];
+    const auto isOfWork = [&](uint32_t link) { return model_->links[link].work == action.a; };
+    if (changed.work == action.a || std::any_of(changed.links.begin(), changed.links.end(), isOfWork))
+      return true;
+    for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link) {
+      if (contains(model_->links[link].object)) return true;
+    }
+    return false;
+  }
+  const auto names = [](const SlotInfo& info, Slot owner) {
+    return std::any_of(info.owners.begin(), info.owners.end(),
+                       [&](const OwnerLink& link) { return link.owner == owner; });
+  };
+  return event.slot == action.a || names(changed, action.a) || contains(action.a) ||
+         (comesOrGoes && names(model_->slots[action.a], event.slot));
+}
+
 milliseconds Machine::retryDelay(StateRef state, const Action& action, uint32_t attempt) const {
   const milliseconds once = delay(state, action, attempt);
   if (!doublesItsDelay(action.kind)) return std::max(once, kLeastRetry);

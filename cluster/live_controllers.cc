@@ -98,7 +98,7 @@ bool LiveCluster::carryOut(const Plan& plan, AdmissionOutcome verdict, Milliseco
 
 void LiveCluster::refuse(const Action& action) {
   const uint32_t attempt = agenda_->find(action)->attempt + 1;
-  agenda_->refused(action, now_ + live_->machine().retryDelay(live_->state(), action, attempt));
+  agenda_->postpone(action, now_, live_->machine().retryDelay(live_->state(), action, attempt));
 }
 
 }  // namespace lastout::cluster

@@ -71,8 +71,8 @@ struct ActionSubject {
 };
 ActionSubject subjectOf(const Action& action);
 
-// Whether a change may give its actor something else to do than when the action became possible: an agent and
-// a workload's controller do what is most urgent. From the change on it is due after its delay at the latest.
+// True if a change of what its actor follows may give it something else to do than when the action became
+// possible: an agent and a workload's controller do what is most urgent.
 bool isWokenByChange(const Action& action);
 
 struct ClusterEvent {
@@ -118,6 +118,8 @@ class Machine {
   // How long after becoming enabled an action happens; `attempt` counts its refusals so far. A client's first
   // request comes at its Step::at, which is for the driver to know.
   std::chrono::milliseconds delay(StateRef state, const Action& action, uint32_t attempt) const;
+  // True if the event is a change of what the action's actor follows, for an action that isWokenByChange().
+  bool isWokenBy(const Action& action, const ClusterEvent& event) const;
   // How long it waits to be tried again after its refusal number `attempt`, at least 1 ms: time has to go on.
   std::chrono::milliseconds retryDelay(StateRef state, const Action& action, uint32_t attempt) const;
 

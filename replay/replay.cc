@@ -7,6 +7,7 @@
 namespace lastout::replay {
 
 using cluster::Action;
+using std::chrono::milliseconds;
 
 Replayer::Replayer(const Compiled& compiled)
     : compiled_(compiled), machine_(compiled.model), initial_(machine_.initial()) {}
@@ -46,23 +47,35 @@ void Replayer::refresh(Run& run) {
     if (first && !mayBeSent(run, action.a, turnNow)) continue;
     size_t at = from;
     while (at < former_.size() && !(former_[at].action == action)) ++at;
-    const bool isNew = at == former_.size();
-    pending_.push_back(isNew ? Pending{.action = action} : former_[at]);
-    Pending& pending = pending_.back();
-    if (!isNew) from = at + 1;
-    if (isNew && first) {
-      const int64_t at = run.options.order == Order::Random ? 0 : compiled_.model.steps[action.a].at.count();
-      pending.due = std::max<int64_t>(now_, at);
-    } else if (isNew) {
-      // A client that sends its step once more was denied before, and waits as after any denial.
-      pending.attempts = action.kind == Action::Kind::Send ? 1 : 0;
-      pending.due = now_ + machine_.delay(state, action, pending.attempts).count();
-    } else if (changedAt_ == number_ && cluster::isWokenByChange(action)) {
-      // Still to do something, but perhaps something else: an agent reacts to a deletion sooner than to a
-      // loss.
-      pending.due = std::min(pending.due, now_ + machine_.delay(state, action, 0).count());
+    if (at == former_.size()) {
+      pending_.push_back(schedule(run, state, action));
+      continue;
     }
+    pending_.push_back(former_[at]);
+    from = at + 1;
+    if (isWoken(action)) pending_.back().wake(now_, machine_.delay(state, action, 0));
   }
+}
+
+Replayer::Pending Replayer::schedule(const Run& run, cluster::StateRef state, const Action& action) const {
+  Pending pending;
+  pending.action = action;
+  if (isFirstSend(action, state)) {
+    const milliseconds written =
+        run.options.order == Order::Random ? milliseconds{0} : compiled_.model.steps[action.a].at;
+    pending.due = std::max(now_, written);
+    return pending;
+  }
+  // A client that sends its step once more was denied before, and waits as after any denial.
+  pending.attempt = action.kind == Action::Kind::Send ? 1 : 0;
+  pending.due = now_ + machine_.delay(state, action, pending.attempt);
+  return pending;
+}
+
+bool Replayer::isWoken(const Action& action) const {
+  if (changedAt_ != number_ || !cluster::isWokenByChange(action)) return false;
+  return std::any_of(events_.begin(), events_.end(),
+                     [&](const cluster::ClusterEvent& event) { return machine_.isWokenBy(action, event); });
 }
 
 // Everything that is possible has been tried since the last change, and was refused: it will be for ever.
@@ -73,8 +86,8 @@ bool Replayer::settled() const {
 
 size_t Replayer::choose(const RunOptions& options, Random& random) const {
   if (options.order == Order::Random) return random.below(static_cast<uint32_t>(pending_.size()));
-  const auto earlier = [](const Pending& a, const Pending& b) { return a.due < b.due; };
-  return static_cast<size_t>(std::min_element(pending_.begin(), pending_.end(), earlier) - pending_.begin());
+  return static_cast<size_t>(std::min_element(pending_.begin(), pending_.end(), cluster::isDueBefore) -
+                             pending_.begin());
 }
 
 void Replayer::record(Run& run, const Action& action, std::vector<Happening>* log) {
@@ -83,9 +96,9 @@ void Replayer::record(Run& run, const Action& action, std::vector<Happening>* lo
     ++sequence_;
     First& first = run.firsts[event.slot * Run::kEventKinds + static_cast<size_t>(event.kind)];
     const bool counts = event.kind != cluster::EventKind::Denied || cluster::isDenial(compiled_.model, event);
-    if (!first.happened() && counts) first = {now_, sequence_};
+    if (!first.happened() && counts) first = {now_.count(), sequence_};
     if (log == nullptr) continue;
-    log->push_back({std::chrono::milliseconds(now_), event, action, number_, state.object(event.slot), {}});
+    log->push_back({now_, event, action, number_, state.object(event.slot), {}});
     if (event.kind == cluster::EventKind::Denied) log->back().state = share(run.state);
   }
 }
@@ -108,7 +121,7 @@ void Replayer::perform(size_t index, Run& run, std::vector<Happening>* log) {
   const bool changed = before_ != run.state;
   if (changed) {
     changedAt_ = number_;
-    run.time = std::chrono::milliseconds(now_);
+    run.time = now_;
     pending_.erase(pending_.begin() + static_cast<ptrdiff_t>(index));
     if (!goalHolds(compiled_, state))
       run.goalAt.reset();
@@ -117,7 +130,7 @@ void Replayer::perform(size_t index, Run& run, std::vector<Happening>* log) {
     return;
   }
   pending.triedAt = number_;
-  pending.due = now_ + machine_.retryDelay(state, pending.action, ++pending.attempts).count();
+  pending.postpone(now_, machine_.retryDelay(state, pending.action, pending.attempt + 1));
   pending_[index] = pending;
 }
 
@@ -125,11 +138,12 @@ void Replayer::run(const RunOptions& options, Run& run, std::vector<Happening>* 
   run.options = options;
   run.end = End::Undecided;
   run.state = initial_;
-  run.time = std::chrono::milliseconds(0);
+  run.time = milliseconds{0};
   run.goalAt.reset();
   run.firsts.assign(compiled_.model.slots.size() * Run::kEventKinds, First{});
   pending_.clear();
-  now_ = 0;
+  now_ = milliseconds{0};
+  events_.clear();
   number_ = changedAt_ = sequence_ = 0;
   Random random(options.seed);
   const cluster::StateRef state(run.state.data(), machine_.layout());
@@ -140,7 +154,7 @@ void Replayer::run(const RunOptions& options, Run& run, std::vector<Happening>* 
       break;
     }
     const size_t next = choose(options, random);
-    if (options.order == Order::Written && pending_[next].due > options.horizon.count()) break;
+    if (options.order == Order::Written && pending_[next].due > options.horizon) break;
     perform(next, run, log);
   }
   run.actions = number_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cluster/machine.h"
+#include "cluster/schedule.h"
 #include "replay/blockers.h"
 #include "replay/compile.h"
 #include "replay/random.h"
@@ -85,16 +86,15 @@ class Replayer {
 
  private:
   // An action that may happen, and when it would in written order.
-  struct Pending {
-    cluster::Action action;
-    int64_t due = 0;
-    uint32_t attempts = 0;  // refusals so far
-    uint32_t triedAt = 0;   // number of the last action that was this one; 0: none
+  struct Pending : cluster::ScheduledAction {
+    uint32_t triedAt = 0;  // number of the last action that was this one; 0: none
   };
 
   void refresh(Run& run);
   bool mayBeSent(const Run& run, uint32_t step, uint32_t turn) const;
   uint32_t turn(cluster::StateRef state) const;
+  Pending schedule(const Run& run, cluster::StateRef state, const cluster::Action& action) const;
+  bool isWoken(const cluster::Action& action) const;
   bool isFirstSend(const cluster::Action& action, cluster::StateRef state) const;
   bool settled() const;
   size_t choose(const RunOptions& options, Random& random) const;
@@ -110,8 +110,8 @@ class Replayer {
   std::vector<cluster::Action> enabled_;
   std::vector<Pending> pending_;  // in the order of enabled_
   std::vector<Pending> former_;
-  cluster::Events events_;
-  int64_t now_ = 0;
+  cluster::Events events_;  // of the last action
+  std::chrono::milliseconds now_{0};
   uint32_t number_ = 0;     // of the action under way, from 1
   uint32_t changedAt_ = 0;  // number of the last action that changed the state
   uint32_t sequence_ = 0;   // of the last event

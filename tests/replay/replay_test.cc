@@ -154,6 +154,77 @@ TEST(Replay, CreateIsRefusedWhileTheCrdTerminatesAndServerSideApplyIsNot) {
   EXPECT_THAT(told(play(scenario(steps + "true"))), Contains("0.010 s  admin creates widgets/late"));
 }
 
+// --- what was refused is tried again
+// --------------------------------------------------------------------------------
+
+// A Deployment that is scaled down and keeps its Pods: nobody answers their webhook. And other steps.
+std::string podsThatStay(std::string_view steps) {
+  return scenario(
+      "  steps:\n    - scale: { object: deployments.apps/hub/web, replicas: 1 }\n" + std::string(steps),
+      R"(
+---
+{ apiVersion: v1, kind: Namespace, metadata: { name: hub } }
+---
+{ apiVersion: v1, kind: ConfigMap, metadata: { name: first, namespace: hub } }
+---
+{ apiVersion: v1, kind: ConfigMap, metadata: { name: second, namespace: hub } }
+---
+{ apiVersion: v1, kind: Service, metadata: { name: checks, namespace: hub }, spec: { selector: { app: checks } } }
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: { name: checks }
+webhooks:
+  - name: checks.example.com
+    clientConfig: { service: { namespace: hub, name: checks } }
+    rules: [{ apiGroups: [""], apiVersions: [v1], resources: [pods], operations: [DELETE] }]
+    sideEffects: None
+    admissionReviewVersions: [v1]
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web, namespace: hub }
+spec:
+  replicas: 2
+  selector: { matchLabels: { app: web } }
+  template:
+    metadata: { labels: { app: web } }
+    spec: { containers: [{ name: main, image: example.com/operator:1 }] }
+)");
+}
+
+// When the workload controller asked for something, in virtual milliseconds.
+std::vector<int64_t> workloadRequests(const ScenarioReport& report) {
+  std::vector<int64_t> times;
+  for (const Happening& happening : report.log) {
+    const bool isRequest = happening.event.kind == cluster::EventKind::Requested ||
+                           happening.event.kind == cluster::EventKind::Changed;
+    if (happening.action.kind == cluster::Action::Kind::WorkloadSync && isRequest)
+      times.push_back(happening.at.count());
+  }
+  return times;
+}
+
+// The Deployment tells its ReplicaSet after 50 ms; that asks for the first time 50 ms later, and doubles its
+// delay with each refusal (docs/semantics.md). That objects elsewhere go is no reason to come back; the last
+// look is the one after which nothing can change any more.
+TEST(Replay, AControllerThatIsRefusedDoublesItsDelayWhateverHappensElsewhere) {
+  const std::vector<int64_t> requests = workloadRequests(play(podsThatStay(R"(
+    - { delete: configmaps/hub/first, at: 10s }
+    - { delete: configmaps/hub/second, at: 100s })")));
+  std::vector<int64_t> expected = {50};
+  for (int64_t delay = 50; delay <= 102'400; delay *= 2) expected.push_back(50 + delay);
+  EXPECT_EQ(requests, expected);
+}
+
+TEST(Replay, AControllerThatIsRefusedComesBackWhenItsOwnObjectChanges) {
+  const std::vector<int64_t> requests = workloadRequests(play(podsThatStay(R"(
+    - { scale: { object: deployments.apps/hub/web, replicas: 0 }, at: 10s })")));
+  EXPECT_THAT(requests, Contains(6'450));
+  EXPECT_THAT(requests, Contains(10'100));
+  EXPECT_THAT(requests, Not(Contains(12'850)));
+}
+
 TEST(Replay, AStepWaitsForItsEventInEveryOrder) {
   const std::string yaml = scenario(withController(R"(
   steps:
