@@ -4,20 +4,15 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <iostream>
-#include <random>
 
-#include "admission/review.h"
-#include "client/access.h"
 #include "client/find_connection.h"
 #include "cmd/commands.h"
-#include "cmd/lease_options.h"
 #include "cmd/listening.h"
 #include "cmd/log.h"
-#include "cmd/policy_clusters.h"
+#include "cmd/open_server.h"
 #include "cmd/serve_identity.h"
 #include "cmd/serve_options.h"
 #include "cmd/settings.h"
@@ -49,64 +44,6 @@ Exit codes: 0 ended by Ctrl-C or SIGTERM; 2 bad input, no cluster is configured,
 
 constexpr milliseconds kGrace{10'000};
 constexpr std::chrono::seconds kLookAtFiles{5};
-// Questions take time, and reviews come first.
-constexpr size_t kAnswerWorkers = 2;
-constexpr size_t kMostQuestions = 32;  // that wait
-constexpr size_t kMostAskers = 256;
-
-// What --answers says; nothing: none are given.
-kube::Result<std::optional<server::AnswersOptions>> answersOf(const ServeOptions& options,
-                                                              const net::TlsIdentity& identity) {
-  if (options.answers.empty() || options.answers == "none") return std::nullopt;
-  const auto address = addressOf("--answers", options.answers);
-  if (!address) return tl::unexpected(address.error());
-  server::AnswersOptions answers;
-  answers.http.address = address->host;
-  answers.http.port = address->port;
-  answers.http.identity = identity;
-  answers.http.workers = kAnswerWorkers;
-  answers.http.waiting = kMostQuestions;
-  answers.http.connections = kMostAskers;
-  answers.http.request.body = 0;
-  return answers;
-}
-
-spdlog::level::level_enum levelOf(server::Level level) {
-  switch (level) {
-    case server::Level::Info:
-      return spdlog::level::info;
-    case server::Level::Warning:
-      return spdlog::level::warn;
-    case server::Level::Error:
-      break;
-  }
-  return spdlog::level::err;
-}
-
-LogLine lineOf(const server::ReviewResult& verdict) {
-  LogLine line(spdlog::level::info, verdict.allowed    ? "allowed"
-                                    : verdict.enforced ? "denied"
-                                                       : "would be denied");
-  line.add("operation", admission::toString(verdict.operation))
-      .add("object", toString(verdict.object))
-      .add("user", verdict.user)
-      .add("reason", admission::toString(verdict.reason))
-      .add("confirmed", verdict.confirmed)
-      .add("dryRun", verdict.dryRun)
-      .add("uid", verdict.uid)
-      .add("tookMicroseconds", verdict.took.count());
-  if (!verdict.allowed)
-    line.add("why", verdict.message).add("revision", static_cast<int64_t>(verdict.revision));
-  return line;
-}
-
-std::function<client::RandomFraction()> randomness() {
-  return [] {
-    return [engine = std::mt19937_64(std::random_device()())]() mutable {
-      return std::uniform_real_distribution<double>(0, 1)(engine);
-    };
-  };
-}
 
 // Reads the files of a certificate again.
 class CertificateReload {
@@ -213,62 +150,12 @@ int runServe(const ServeOptions& options) {
   auto connection =
       client::findConnection({options.kubeconfig, options.context}, client::processEnvironment());
   if (!connection) return badInput(connection.error());
-  auto webhook = webhookOf(options, *address, connection->server, identity->authorities);
-  if (!webhook) return badInput(webhook.error());
-  Log log;
-  for (const std::string& warning : connection->warnings) log.write(spdlog::level::warn, warning);
   const std::string cluster = toString(connection->server);
-  auto access = client::Access::open(std::move(*connection), [] { return int64_t{std::time(nullptr)}; });
-  if (!access) return badInput(access.error());
-
-  auto policyClusters = openPolicyClusters(options.policyClusters, [&log](const std::string& warning) {
-    log.write(spdlog::level::warn, warning);
-  });
-  if (!policyClusters) return badInput(policyClusters.error());
-  auto answers = answersOf(options, identity->tls);
-  if (!answers) return badInput(answers.error());
-
-  server::ServerOptions serving;
-  const server::Roles serves = rolesOf(options);
-  serving.roles = serves;
-  serving.answers = std::move(*answers);
-  serving.version = LASTOUT_VERSION;
-  serving.http.address = address->host;
-  serving.http.port = address->port;
-  serving.http.identity = identity->tls;
-  serving.http.connections = std::min(serving.http.connections, roomForConnections(kMostAskers));
-  serving.view.ownNamespace = options.ownNamespace;
-  serving.view.holdsAfter = std::chrono::seconds(options.holdAfter);
-  serving.reviews.denyStatus = options.denyStatus;
-  serving.reviews.auditOnly = options.auditOnly;
-  serving.webhook = std::move(*webhook);
-  serving.webhookScope =
-      options.webhookScope == "types" ? server::WebhookScope::Types : server::WebhookScope::Objects;
-  serving.policies =
-      options.policies == "webhook" ? protection::PolicyMode::Webhook : protection::PolicyMode::ApiServer;
-  serving.keptPolicies = keptPoliciesOf(options).value();
-  serving.ownLabels = ownLabelsOf(options).value();
-  serving.certificates = secretOf(options);
-  auto lease = leaseOf({options.leaseNamespace, options.ownNamespace, options.leaseName, options.identity});
-  if (!lease) return badInput(lease.error());
-  serving.identity = lease->identity;
-  serving.lease = std::move(*lease);
-  serving.holdsPolicies = options.holdPolicies;
-  serving.labelsPolicies = options.labelPolicies;
-  serving.replayedTypes = replayedTypesOf(options).value();
-  serving.externalStep = protection::parseMode(options.externalStep).value();
-  serving.policyClusters = std::move(*policyClusters);
-  serving.requesters = requestersOf(options);
-  serving.random = randomness();
-  serving.log = [&log](server::Level level, const std::string& line) { log.write(levelOf(level), line); };
-  serving.verdict = [&log](const server::ReviewResult& verdict) { log.write(lineOf(verdict)); };
-  serving.restored = [&log](milliseconds unguarded) {
-    log.write(LogLine(spdlog::level::err, "the webhook configuration was changed, and is put back")
-                  .add("unguardedMilliseconds", unguarded.count()));
-  };
-  auto server = server::Server::open(*access, std::move(serving));
+  Log log;
+  auto server = openServer(options, *address, *identity, std::move(*connection), log);
   if (!server) return badInput(server.error());
   sayWhatItDoes(options, **server, cluster);
+  const server::Roles serves = rolesOf(options);
   waitForTheEnd(files, CertificateReload(options, **server, identity->authorities), ending, log);
   const bool isStillAsked = serves.webhook && serves.controller && !options.auditOnly &&
                             (*server)->standing().webhookInForce.value_or(false);
