@@ -150,8 +150,10 @@ class Log::Sink final : public spdlog::sinks::base_sink<spdlog::details::null_mu
   std::thread thread_;
 };
 
-Log::Log(int to)
-    : sink_(std::make_shared<Sink>(to)), logger_(std::make_unique<spdlog::logger>("lastout", sink_)) {}
+Log::Log(int to, spdlog::level::level_enum least)
+    : sink_(std::make_shared<Sink>(to)), logger_(std::make_unique<spdlog::logger>("lastout", sink_)) {
+  logger_->set_level(least);
+}
 
 Log::~Log() = default;
 

@@ -36,8 +36,8 @@ class LogLine {
 // the standard error must not stop verdicts. While it is full, lines are lost.
 class Log {
  public:
-  // Writes to that descriptor, which must outlive this: the standard error.
-  explicit Log(int to = 2);
+  // Writes lines of that level and above to that descriptor, which must outlive this: the standard error.
+  explicit Log(int to = 2, spdlog::level::level_enum least = spdlog::level::info);
   ~Log();  // what is not read within kFarewell is lost
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;

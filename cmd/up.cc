@@ -14,9 +14,11 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "cmd/commands.h"
+#include "cmd/guard_inside.h"
 #include "cmd/listening.h"
 #include "cmd/paths.h"
 #include "cmd/terminal.h"
@@ -191,6 +193,25 @@ tl::expected<Loaded, kube::Errors> load(EmbeddedCluster& cluster, const UpOption
   return loaded;
 }
 
+// Loads what is to be loaded once lastout reviews it (`guard` null: nobody does), and waits until all of it
+// is guarded; nullopt: one of the signals `ending` came before that.
+tl::expected<std::optional<Loaded>, kube::Errors> loadGuarded(EmbeddedCluster& cluster,
+                                                              const UpOptions& options, GuardInside* guard,
+                                                              const sigset_t& ending) {
+  const auto inForce = [&]() -> tl::expected<bool, kube::Errors> {
+    return guard == nullptr ? true : guard->waitUntilInForce(ending);
+  };
+  const auto before = inForce();
+  if (!before) return tl::unexpected(before.error());
+  if (!*before) return std::nullopt;
+  auto loaded = load(cluster, options);
+  if (!loaded) return tl::unexpected(std::move(loaded.error()));
+  const auto after = inForce();
+  if (!after) return tl::unexpected(after.error());
+  if (!*after) return std::nullopt;
+  return *loaded;
+}
+
 std::string counted(size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
@@ -226,6 +247,9 @@ int runUp(const UpOptions& options) {
   if (!podReady) return badInput({problem("--pod-ready: " + podReady.error().message)});
   auto users = usersOf(options.tokens);
   if (!users) return badInput(users.error());
+  const bool guardInside = options.guard == "inside";
+  // Without rights for anybody everybody has all of them.
+  if (guardInside && (options.rbac || !options.tokens.empty())) users->known.push_back(guardUser());
   const auto identity = makeIdentity("lastout up", address->host,
                                      {{"localhost", "kubernetes.default.svc"}, {"127.0.0.1", "::1"}});
   if (!identity) return badInput({identity.error()});
@@ -238,7 +262,6 @@ int runUp(const UpOptions& options) {
   embedded.timing.podReady = *podReady;
   embedded.speed = options.speed;
   embedded.seed = options.seed;
-  embedded.guardInside = options.guard == "inside";
   embedded.authority = identity->authority.certificate;
   embedded.users = *users;
   embedded.rbac = options.rbac;
@@ -248,8 +271,11 @@ int runUp(const UpOptions& options) {
   const auto recorder = openRecorder(options.record);
   if (!recorder) return badInput({recorder.error()});
   embedded.recorder = recorder->get();
-  const auto failed = [&](const kube::Errors& errors) {
+  const auto discardRecording = [&] {
     if (*recorder != nullptr) std::filesystem::remove(options.record);  // nobody did anything yet
+  };
+  const auto failed = [&](const kube::Errors& errors) {
+    discardRecording();
     return badInput(errors);
   };
   EmbeddedCluster cluster(std::move(embedded));
@@ -273,8 +299,20 @@ int runUp(const UpOptions& options) {
       });
   if (!listener) return failed({listener.error()});
 
-  const auto loaded = load(cluster, options);
+  // The controllers' time begins when all that is loaded is guarded.
+  cluster.clock().pause();
+  std::unique_ptr<GuardInside> guard;
+  if (guardInside) {
+    auto opened = GuardInside::open(cluster, *identity);
+    if (!opened) return failed(opened.error());
+    guard = std::move(*opened);
+  }
+  const auto loaded = loadGuarded(cluster, options, guard.get(), ending);
   if (!loaded) return failed(loaded.error());
+  if (!*loaded) {
+    discardRecording();
+    return kOk;
+  }
   if (!options.profiles.empty() && options.guard == "none")
     printWarnings(
         {{"--profile: the policies are stored, and enforced by --guard inside or by a lastout serve",
@@ -285,13 +323,15 @@ int runUp(const UpOptions& options) {
       options.kubeconfig, simulator::kubeconfig((*listener)->url(), authority, {*admin, {}}));
   if (!kubeconfig) return failed({kubeconfig.error()});
   if (*recorder != nullptr) (*recorder)->marker(cluster.clock().now(), "what was to be loaded is loaded");
+  cluster.clock().resume();
   cluster.start();
   (*listener)->start();
-  greet(options, (*listener)->url(), *loaded);
+  greet(options, (*listener)->url(), **loaded);
   int signal = 0;
   sigwait(&ending, &signal);
   (*listener)->stop();
   cluster.stop();
+  if (guard) guard->stop();
   kubeconfig->remove();
   if (*recorder == nullptr) return kOk;
   const auto recorded = (*recorder)->finish();
@@ -316,7 +356,7 @@ void addUp(CLI::App& app, int& exitCode) {
       ->capture_default_str();
   command
       ->add_option("--guard", options->guard,
-                   "Who decides DELETEs: nobody but webhooks, or lastout in this process")
+                   "Who decides DELETEs: nobody but webhooks, or lastout, which then serves in this process")
       ->check(CLI::IsMember({"none", "inside"}))
       ->capture_default_str();
   command

@@ -42,22 +42,9 @@ ApiResult<void> Admitter::tell(const Mutation& mutation, Result verdict) const {
   return {};
 }
 
-ApiResult<void> Admitter::askGuard(const Mutation& mutation) const {
-  if (guard_ == nullptr) return {};
-  const kube::MutexLock lock(plane_.mutex);
-  const auto said = guard_->review(mutation);
-  if (!said) return {};
-  return tell(mutation, {{kGuardName}, *said ? std::nullopt : std::optional(said->error())});
-}
-
-// Where nobody is asked there is no review either. The guard is asked about DELETEs first, and about what is
-// written when mutating webhooks have made of it what they would.
+// Where nobody is asked there is no review either.
 ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& warnings) {
   if (!mayRefuse()) return {};
-  const bool deletes = mutation.operation == Mutation::Operation::Delete;
-  if (deletes) {
-    if (auto decided = askGuard(mutation); !decided) return decided;
-  }
   ReviewRequest request = reviewOf(mutation);
   {
     const kube::MutexLock lock(plane_.mutex);
@@ -71,17 +58,12 @@ ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& wa
   };
   const auto policies = [this](const ReviewRequest& reviewed) {
     const auto rights = [&](const AccessAttributes& wanted) { return mayDo(users_, reviewed.user, wanted); };
-    PolicyVerdict verdict = reviewByPolicies(*plane_.policies.snapshot(), reviewed, rights);
-    if (guard_ != nullptr && !verdict.denial)
-      verdict.denial = reviewByPolicies(*guard_->policies(), reviewed, rights).denial;
-    return verdict;
+    return reviewByPolicies(*plane_.policies.snapshot(), reviewed, rights);
   };
   ReviewOutcome outcome = reviewer_.review(std::move(request), accept, policies);
   warnings.insert(warnings.end(), std::make_move_iterator(outcome.warnings.begin()),
                   std::make_move_iterator(outcome.warnings.end()));
-  auto told = tell(mutation, {std::move(outcome.asked), std::move(outcome.denial)});
-  if (!told || deletes) return told;
-  return askGuard(mutation);
+  return tell(mutation, {std::move(outcome.asked), std::move(outcome.denial)});
 }
 
 }  // namespace lastout::simulator

@@ -42,10 +42,6 @@ struct Subject {
   const Json& object() const { return record->object(); }
 };
 
-UserInfo agentUser() {
-  return {.username = "agent", .uid = {}, .groups = {"system:masters", "system:authenticated"}, .extra = {}};
-}
-
 // The update to `after`, if that is another object than the stored one.
 std::optional<Mutation> updateTo(const Subject& subject, Json after, std::string_view subresource,
                                  UserInfo user) {

@@ -202,8 +202,7 @@ UserInfo Controllers::userOf(const cluster::Plan& plan) const {
   const Slot slot = plan.action.a;
   switch (plan.action.actor) {
     case Actor::Agent:
-      return {
-          .username = "agent", .uid = {}, .groups = {"system:masters", "system:authenticated"}, .extra = {}};
+      return agentUser();
     case Actor::Collector:
       return controllerUser("generic-garbage-collector");
     case Actor::Lifecycle:

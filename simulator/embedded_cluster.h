@@ -1,5 +1,5 @@
-// EmbeddedCluster: a cluster in this process: the API, the controllers on a clock of their own, the webhooks
-// that are called, and, where it is wanted, lastout's own guard inside.
+// EmbeddedCluster: a cluster in this process: the API, the controllers on a clock of their own, and the
+// webhooks that are called.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,6 @@
 #include "simulator/control_plane.h"
 #include "simulator/controllers.h"
 #include "simulator/exchange.h"
-#include "simulator/guard.h"
 #include "simulator/recorder.h"
 #include "simulator/reviewer.h"
 #include "simulator/user.h"
@@ -26,11 +25,10 @@ namespace lastout::simulator {
 
 struct EmbeddedOptions {
   cluster::Timing timing;
-  double speed = 1;          // of the controllers' time
-  uint64_t seed = 1;         // of uids and generated names
-  bool guardInside = false;  // the engine's verdicts are applied in process
-  size_t history = 20'000;   // writes of each type that watches and pages can go back; Storage bounds bytes
-  std::string authority;     // PEM, for the ConfigMap kube-root-ca.crt
+  double speed = 1;         // of the controllers' time
+  uint64_t seed = 1;        // of uids and generated names
+  size_t history = 20'000;  // writes of each type that watches and pages can go back; Storage bounds bytes
+  std::string authority;    // PEM, for the ConfigMap kube-root-ca.crt
   Users users;
   bool rbac = false;  // the stored roles and bindings say who may do what, beside what `users` says
   CallWebhook callWebhook;
@@ -78,7 +76,6 @@ class EmbeddedCluster {
   std::mt19937_64 random_ LASTOUT_GUARDED_BY(randomMutex_);
   VirtualClock clock_;
   ControlPlane plane_;
-  std::unique_ptr<EmbeddedGuard> guard_;
   Reviewer reviewer_;
   Admitter admitter_;
   Controllers controllers_;

@@ -224,6 +224,8 @@ Json toJson(const UserInfo& user) {
 
 UserInfo adminUser() { return {"admin", "", {std::string(kMasters), std::string(kAuthenticated)}, {}}; }
 
+UserInfo agentUser() { return {"agent", "", {std::string(kMasters), std::string(kAuthenticated)}, {}}; }
+
 UserInfo apiserverUser() {
   return {"system:apiserver", uidOfName("system:apiserver"), {std::string(kMasters)}, {}};
 }

@@ -28,6 +28,7 @@ Json toJson(const UserInfo& user);
 
 UserInfo adminUser();      // "admin", of system:masters (recordings/admission/01)
 UserInfo apiserverUser();  // the API server itself, for what it does on its own (29, 30, 32)
+UserInfo agentUser();      // the ManifestWork agent: "agent", of system:masters (admission/08)
 // A controller of Kubernetes' own, "generic-garbage-collector" or "namespace-controller": its service account
 // in kube-system (02, 15, 24). The uid depends on the name alone.
 UserInfo controllerUser(std::string_view controller);

@@ -16,6 +16,14 @@ class Policies : public Cluster {
     options.insert(options.end(), {"--speed", "20", "--guard", "inside"});
     Cluster::start(options);
   }
+  // Until API servers go by the policy as it is then.
+  void waitUntilEnforced(const std::string& policy) const {
+    const std::string generation = kubectl("get delpol " + policy + " -o jsonpath={.metadata.generation}");
+    waitUntil("test \"$(kubectl get delpol " + policy +
+              " -o jsonpath='{.status.conditions[?(@.type==\"Enforced\")].status} "
+              "{.status.conditions[?(@.type==\"Enforced\")].observedGeneration}')\" = 'True " +
+              generation + "'");
+  }
 };
 
 class KarmadaPolicy : public Policies {
@@ -112,7 +120,7 @@ TEST_F(KarmadaPolicy, APolicyThatIsGoneProtectsNothing) {
   protect("configmap settings");
   kubectl("delete configmap settings", 1);
   EXPECT_THAT(run("lastout policy remove karmada --kubeconfig $CONFIG").out, HasSubstr("/karmada deleted"));
-  kubectl("delete configmap settings");
+  waitUntil("kubectl delete configmap settings");
 }
 
 TEST_F(KarmadaPolicy, AnEditedPolicyCountsAsItIsNow) {
@@ -121,20 +129,26 @@ TEST_F(KarmadaPolicy, AnEditedPolicyCountsAsItIsNow) {
   kubectl(
       "patch delpol karmada --type=json -p '[{\"op\": \"replace\", \"path\": \"/spec/when/0/values/0\", "
       "\"value\": \"Never\"}]'");
+  waitUntilEnforced("karmada");
   kubectl("delete configmap settings", 1);
   EXPECT_THAT(kubectl("get delpol"), AllOf(HasSubstr("BLOCKS"), HasSubstr("ENFORCED"), HasSubstr("karmada")));
 }
 
-TEST_F(KarmadaPolicy, APolicyThatCannotBeIsRefused) {
+// As on any cluster the API server takes whatever the CRD allows, and lastout says what it does not accept.
+TEST_F(KarmadaPolicy, APolicyThatCannotBeIsNotAccepted) {
   write("wrong.yaml",
         "apiVersion: lastout.dev/v1alpha1\n"
         "kind: DeletionPolicy\n"
         "metadata: {name: all}\n"
         "spec: {objects: [{resources: [{group: '*', resource: '*'}]}]}\n");
-  EXPECT_THAT(kubectl("create -f $FOLDER/wrong.yaml", 1),
+  kubectl("create -f $FOLDER/wrong.yaml");
+  kubectl("wait --for=condition=Accepted=false delpol/all --timeout=50s");
+  EXPECT_THAT(kubectl("get delpol all -o jsonpath='{.status.conditions[?(@.type==\"Accepted\")].message}'"),
               HasSubstr("spec.objects match everything, and nothing that has to be there says when they are "
                         "protected"));
-  EXPECT_THAT(kubectl("get delpol -o name"), Not(HasSubstr("/all")));
+  EXPECT_THAT(kubectl("get validatingadmissionpolicies -o name"), Not(HasSubstr("lastout-policy-all")));
+  kubectl("create configmap settings");
+  kubectl("delete configmap settings");
 }
 
 // The alternative to the label, with the document's object.
@@ -166,6 +180,10 @@ class KarmadaObjects : public Policies {
           "      namespace: sample\n"
           "    resourceNames: [service-1]\n");
     waitUntil("kubectl apply -f $FOLDER/sample.yaml");
+    // The first object that lists others: until API servers ask about these.
+    for (const char* object :
+         {"deployment deployment-1 -n sample", "service service-1 -n sample", "namespace sample"})
+      waitUntil("! kubectl delete --dry-run=server " + std::string(object));
   }
 };
 
@@ -179,6 +197,7 @@ TEST_F(KarmadaObjects, WhatIsListedIsNotDeletedWhileTheListIsThere) {
   kubectl("delete deployment deployment-3 -n sample");
   EXPECT_THAT(kubectl("delete namespace sample", 1), HasSubstr("namespaces/sample holds "));
   kubectl("delete resourcedeletionprotection sample");
+  waitUntil("kubectl delete --dry-run=server " + listed);
   kubectl("delete " + listed);
 }
 
@@ -272,7 +291,7 @@ TEST_F(Policies, WhoeverMayNotEditPoliciesUnprotectsNothing) {
         "patch deletionpolicy orkestra-strict-mode --type=merge -p '{\"spec\":{\"blocks\":[\"Delete\"]}}'"})
     EXPECT_THAT(kubectl(std::string(command) + " --user=developer", 1), HasSubstr("(Forbidden)")) << command;
   kubectl("delete deletionpolicy orkestra-strict-mode");
-  kubectl("label configmap settings orkestra.io/deletion-protection- --user=developer");
+  waitUntil("kubectl label configmap settings orkestra.io/deletion-protection- --user=developer");
   kubectl("delete configmap settings --user=developer");
 }
 
@@ -292,14 +311,14 @@ TEST_F(OrkestraPolicy, OneUpdateMayExemptAndTakeTheLabelAway) {
 TEST_F(OrkestraPolicy, GatewayOnlyWithoutStrictModeByHand) {
   kubectl("delete delpol orkestra-strict-mode");
   kubectl("delete app my-app", 1);
-  kubectl(std::string("label app my-app") + kProtection + "-");
+  waitUntil(std::string("kubectl label app my-app") + kProtection + "-");
   EXPECT_THAT(kubectl("delete app my-app"), HasSubstr("\"my-app\" deleted"));
 }
 
 // The emergency path: protection that is taken back protects nothing.
 TEST_F(OrkestraPolicy, DisabledAltogetherItBlocksNothing) {
   EXPECT_EQ(run("lastout policy remove orkestra --kubeconfig $CONFIG").exitCode, 0);
-  kubectl("delete app my-app");
+  waitUntil("kubectl delete app my-app");
 }
 
 TEST_F(OrkestraPolicy, ItsOwnInfrastructureIsProtectedByTheSameLabel) {

@@ -28,6 +28,8 @@ class Story : public Cluster {
                 AllOf(HasSubstr("criticalservice.lastout.dev/for-finalizer-deployment created"),
                       HasSubstr("coolresource.my.crd.group/some-instance created")));
     kubectl("rollout status deployment/finalizer-deployment -n finalizer-namespace --timeout=50s");
+    if (guard == "inside")
+      kubectl("wait --for=condition=Enforced criticalservice/for-finalizer-deployment --timeout=50s");
   }
 };
 

@@ -285,5 +285,40 @@ users:
   EXPECT_EQ(cluster.handle(request).status, 403);
 }
 
+using Definitions = testing::ClusterTest;
+
+Json definition(const std::string& plural) {
+  Json crd = Json::parse(R"({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    "spec": {"group": "x.dev", "scope": "Cluster", "names": {"kind": "Engine", "listKind": "EngineList"},
+    "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema":
+      {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]}})");
+  crd["metadata"]["name"] = plural + ".x.dev";
+  crd["spec"]["names"]["plural"] = plural;
+  crd["spec"]["names"]["singular"] = plural + "one";
+  return crd;
+}
+
+std::string conditionOf(const Json& crd, const std::string& type) {
+  for (const Json& condition : crd["status"]["conditions"]) {
+    if (condition["type"] == type) return condition["status"];
+  }
+  return "none";
+}
+
+TEST_F(Definitions, WaitForANameThatAnotherHas) {
+  const std::string crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  expect(201, "POST", crds, definition("engines"));
+  expect(201, "POST", crds, definition("motors"));
+  pass(std::chrono::seconds(5));
+  const Json waiting = expect(200, "GET", crds + "/motors.x.dev");
+  EXPECT_EQ(conditionOf(waiting, "NamesAccepted"), "False");
+  EXPECT_EQ(conditionOf(waiting, "Established"), "False");
+  EXPECT_EQ(send("GET", "/apis/x.dev/v1/motors").status, 404);
+  expect(200, "DELETE", crds + "/engines.x.dev");
+  pass(std::chrono::seconds(30));
+  EXPECT_EQ(conditionOf(expect(200, "GET", crds + "/motors.x.dev"), "Established"), "True");
+  expect(200, "GET", "/apis/x.dev/v1/motors");
+}
+
 }  // namespace
 }  // namespace lastout::simulator

@@ -33,7 +33,9 @@ class RecorderTest : private OpenRecorder, public testing::ClusterTest {
 
   EmbeddedOptions options() {
     EmbeddedOptions options;
-    options.guardInside = true;
+    options.callWebhook = testing::webhookThat([](const Webhook& /*webhook*/, const Json& /*request*/) {
+      return Json{{"allowed", true}};
+    });
     options.recorder = recorder.get();
     return options;
   }
@@ -62,6 +64,7 @@ class RecorderTest : private OpenRecorder, public testing::ClusterTest {
 };
 
 TEST_F(RecorderTest, TellsADeletionAsTheStoriesDo) {
+  createWebhook("ValidatingWebhookConfiguration", "deletions.lastout.dev", {"DELETE"}, "configmaps");
   Json map = objectNamed("ConfigMap", "map");
   map["metadata"]["finalizers"] = {"x.dev/held"};
   expect(201, "POST", kMaps, map);

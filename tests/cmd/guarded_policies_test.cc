@@ -1,9 +1,9 @@
-// What the guard in process says by DeletionPolicies that need other objects than the request's, at the API.
+// What the guard inside says by DeletionPolicies that need other objects than the request's, at the API.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "kube/parse.h"
-#include "tests/simulator/webhook_fixture.h"
+#include "tests/cmd/guarded_cluster.h"
 
 namespace lastout::simulator {
 namespace {
@@ -16,21 +16,14 @@ constexpr const char* kSpaces = "/api/v1/namespaces";
 constexpr const char* kSecrets = "/api/v1/namespaces/default/secrets";
 constexpr const char* kDefinitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-EmbeddedOptions guardInside() {
-  EmbeddedOptions options;
-  options.guardInside = true;
-  return options;
-}
-
-class GuardedPolicies : public testing::ClusterTest {
+class GuardedPolicies : public testing::GuardedClusterTest {
  public:
-  GuardedPolicies() : ClusterTest(guardInside()) {}
-
-  // A policy with this spec, in YAML.
+  // Creates a policy with this spec, in YAML, and waits until it is enforced.
   void apply(const std::string& spec, const std::string& name = "p") {
     expect(201, "POST", kPolicies,
            jsonOf("apiVersion: lastout.dev/v1alpha1\nkind: DeletionPolicy\nmetadata: {name: " + name +
                   "}\nspec: " + spec));
+    settle();
   }
   static Json jsonOf(const std::string& yaml) {
     const auto documents = kube::parseYaml(yaml, "");
@@ -50,7 +43,7 @@ class GuardedPolicies : public testing::ClusterTest {
     return {{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", name}, {"labels", labels}}}};
   }
   std::string denied(const std::string& path, int code = 403) {
-    return expect(code, "DELETE", path)["message"];
+    return GuardedClusterTest::denied(path, code)["message"];
   }
 };
 
@@ -61,10 +54,10 @@ TEST_F(GuardedPolicies, ChildrenKeepTheirParent) {
   expect(201, "POST", kMaps, configMap("m"));
   expect(201, "POST", kSecrets, secret("s", {{"of", "m"}}));
   EXPECT_THAT(denied(kMaps + "/m"),
-              AllOf(HasSubstr("admission webhook \"deletions.lastout.dev\" denied the request"),
+              AllOf(HasSubstr("admission webhook \"deletionpolicies.lastout.dev\" denied the request"),
                     HasSubstr("Secret/s")));
   expect(200, "PATCH", std::string(kSecrets) + "/s", {{"metadata", {{"labels", {{"of", "n"}}}}}}, kMerge);
-  expect(200, "DELETE", kMaps + "/m");
+  eventually(200, "DELETE", kMaps + "/m");
 }
 
 TEST_F(GuardedPolicies, ChildrenThatWereThereBeforeThePolicyCount) {
@@ -74,8 +67,8 @@ TEST_F(GuardedPolicies, ChildrenThatWereThereBeforeThePolicyCount) {
       "{objects: [{resources: [{resource: configmaps}]}], when: [{children: [{resource: secrets, label: "
       "of}]}]}");
   denied(kMaps + "/m");
-  expect(200, "DELETE", std::string(kSecrets) + "/s");
-  expect(200, "DELETE", kMaps + "/m");
+  eventually(200, "DELETE", std::string(kSecrets) + "/s");
+  eventually(200, "DELETE", kMaps + "/m");
 }
 
 TEST_F(GuardedPolicies, TheAncestorThatLabelsNameDecides) {
@@ -95,7 +88,7 @@ TEST_F(GuardedPolicies, TheAncestorThatLabelsNameDecides) {
   EXPECT_THAT(denied(std::string(kSecrets) + "/s"), HasSubstr("composites.example.com/owner"));
   EXPECT_THAT(denied(std::string(kSecrets) + "/incomplete"), HasSubstr("a/group"));
   expect(200, "PATCH", owner, {{"spec", {{"keep", false}}}}, kMerge);
-  expect(200, "DELETE", std::string(kSecrets) + "/s");
+  eventually(200, "DELETE", std::string(kSecrets) + "/s");
 }
 
 TEST_F(GuardedPolicies, ActivePodsKeepTheirNamespace) {
@@ -111,7 +104,7 @@ TEST_F(GuardedPolicies, ActivePodsKeepTheirNamespace) {
   denied(std::string(kSpaces) + "/shop");
   expect(200, "PATCH", std::string(kSpaces) + "/shop", {{"metadata", {{"labels", {{"keep", nullptr}}}}}},
          kMerge);
-  expect(200, "DELETE", std::string(kSpaces) + "/shop");
+  eventually(200, "DELETE", std::string(kSpaces) + "/shop");
 }
 
 TEST_F(GuardedPolicies, AProtectedObjectKeepsItsNamespace) {
@@ -122,7 +115,7 @@ TEST_F(GuardedPolicies, AProtectedObjectKeepsItsNamespace) {
               AllOf(HasSubstr("namespaces/shop holds secrets/shop/s, which DeletionPolicy p protects"),
                     HasSubstr("namespaces: Ignore")));
   expect(200, "PATCH", std::string(kPolicies) + "/p", {{"spec", {{"namespaces", "Ignore"}}}}, kMerge);
-  expect(200, "DELETE", std::string(kSpaces) + "/shop");
+  eventually(200, "DELETE", std::string(kSpaces) + "/shop");
 }
 
 TEST_F(GuardedPolicies, AProtectedInstanceKeepsItsDefinition) {
@@ -133,7 +126,7 @@ TEST_F(GuardedPolicies, AProtectedInstanceKeepsItsDefinition) {
          jsonOf("{apiVersion: example.com/v1, kind: Widget, metadata: {name: w, labels: {keep: \"\"}}}"));
   EXPECT_THAT(denied(std::string(kDefinitionsPath) + "/widgets.example.com"), HasSubstr("default/w"));
   expect(200, "PATCH", widgets + "/w", {{"metadata", {{"labels", {{"keep", nullptr}}}}}}, kMerge);
-  expect(200, "DELETE", std::string(kDefinitionsPath) + "/widgets.example.com");
+  eventually(200, "DELETE", std::string(kDefinitionsPath) + "/widgets.example.com");
 }
 
 TEST_F(GuardedPolicies, AnObjectThatListsOthersProtectsThem) {
@@ -151,9 +144,9 @@ metadata: {name: l}
 spec: {kept: [{apiVersion: v1, kind: ConfigMap, name: m}]}
 )"));
   EXPECT_THAT(denied(kMaps + "/m"), HasSubstr("lists/default/l lists it"));
-  expect(200, "DELETE", kMaps + "/n");
-  expect(200, "DELETE", lists + "/l");
-  expect(200, "DELETE", kMaps + "/m");
+  eventually(200, "DELETE", kMaps + "/n");
+  eventually(200, "DELETE", lists + "/l");
+  eventually(200, "DELETE", kMaps + "/m");
 }
 
 // What API servers do not deny with by themselves.
@@ -189,7 +182,8 @@ spec:
   provider: {group: apps, resource: deployments, namespace: default, name: m}
   criteria: [{type: SpecificResource, specificResource: {resource: secrets, namespace: default, name: s}}]
 )"));
-  const Json denial = expect(403, "DELETE", deployments + "/m");
+  settle();
+  const Json denial = GuardedClusterTest::denied(deployments + "/m");
   const std::string message = denial["message"];
   EXPECT_LT(message.find("must stay while"), message.find("Secret/s")) << message;
   EXPECT_EQ(denial["details"]["causes"].back()["field"], "deletionpolicies.lastout.dev/p");
