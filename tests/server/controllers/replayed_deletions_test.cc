@@ -163,7 +163,7 @@ TEST_P(ReplayDialogues, GoAsWritten) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Server, ReplayDialogues,
-                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/dialogues", "replays-")),
+                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/controllers/dialogues", "replays-")),
                          [](const auto& info) { return testing::nameOfDialogue(info.param); });
 
 }  // namespace

@@ -142,7 +142,7 @@ TEST_P(LabelDialogues, GoAsWritten) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Server, LabelDialogues,
-                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/dialogues", "labels-")),
+                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/controllers/dialogues", "labels-")),
                          [](const auto& info) { return testing::nameOfDialogue(info.param); });
 
 }  // namespace

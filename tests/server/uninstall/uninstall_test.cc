@@ -8,7 +8,7 @@
 
 #include "admission/held_provider.h"
 #include "control/kept_work.h"
-#include "tests/server/installed_lastout.h"
+#include "tests/server/uninstall/installed_lastout.h"
 
 namespace lastout::server {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "kube/parse.h"
 #include "protection/cel.h"
-#include "tests/server/installed_lastout.h"
+#include "tests/server/uninstall/installed_lastout.h"
 
 namespace lastout::server {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "server/uninstall/uninstall.h"
-#include "tests/server/uninstall_fixture.h"
+#include "tests/server/uninstall/uninstall_fixture.h"
 
 namespace lastout::server {
 

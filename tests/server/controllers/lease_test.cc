@@ -319,7 +319,7 @@ TEST_P(LeaseDialogues, GoAsWritten) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Server, LeaseDialogues,
-                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/dialogues", "lease-")),
+                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/controllers/dialogues", "lease-")),
                          [](const auto& info) { return testing::nameOfDialogue(info.param); });
 
 kube::Result<Lease> leaseOf(const std::string& text) {

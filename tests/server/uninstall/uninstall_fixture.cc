@@ -1,4 +1,4 @@
-#include "tests/server/uninstall_fixture.h"
+#include "tests/server/uninstall/uninstall_fixture.h"
 
 namespace lastout::testing {
 

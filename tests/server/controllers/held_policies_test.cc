@@ -342,7 +342,7 @@ TEST_P(HeldDialogues, GoAsWritten) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Server, HeldDialogues,
-                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/dialogues", "held-")),
+                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/controllers/dialogues", "held-")),
                          [](const auto& info) { return testing::nameOfDialogue(info.param); });
 
 }  // namespace

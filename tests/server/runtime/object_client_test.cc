@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/server/uninstall_fixture.h"
+#include "tests/server/uninstall/uninstall_fixture.h"
 
 namespace lastout::server {
 namespace {
