@@ -11,8 +11,8 @@
 #include "server/server.h"
 #include "tests/net/http_world.h"
 #include "tests/protection/policies.h"
-#include "tests/server/policies_fixture.h"
-#include "tests/server/server_fixture.h"
+#include "tests/support/policies_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::server {
 namespace {

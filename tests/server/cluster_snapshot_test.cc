@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/protection/policies.h"
-#include "tests/server/policies_fixture.h"
+#include "tests/support/policies_fixture.h"
 
 namespace lastout::server {
 namespace {

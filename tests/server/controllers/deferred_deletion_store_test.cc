@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "simulator/json.h"
-#include "tests/server/server_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::server {
 namespace {

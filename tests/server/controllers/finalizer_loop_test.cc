@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/server/server_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::server {
 namespace {

@@ -22,8 +22,8 @@
 
 #include "kube/parse.h"
 #include "protection/force_guard.h"
-#include "tests/server/scripted_cluster.h"
 #include "tests/support/manifests.h"
+#include "tests/support/scripted_cluster.h"
 #include "tests/support/seed.h"
 #include "tests/support/stop.h"
 
@@ -71,14 +71,14 @@ HeldPoliciesOptions HeldDialogue::options() {
     return kBeginning +
            std::chrono::floor<std::chrono::seconds>(now_ - TimePoint(std::chrono::hours(1))).count();
   };
-  options.mayAct = [this] { return leads_; };
+  options.mayAct = [this] { return leads_.load(); };
   options.tell = [this](const kube::Object& object, const protection::HoldEvent& event) {
-    told_ += std::string(event.isWarning ? "Warning " : "Normal ") + event.reason + " " + object.kind + "/" +
-             object.key.name + ": " + event.message + "\n";
+    tell(std::string(event.isWarning ? "Warning " : "Normal ") + event.reason + " " + object.kind + "/" +
+         object.key.name + ": " + event.message);
   };
   options.count = [this](HeldOutcome outcome) {
     if (outcome == HeldOutcome::Begun || outcome == HeldOutcome::Forced)
-      told_ += "counted " + std::string(toString(outcome)) + "\n";
+      tell("counted " + std::string(toString(outcome)));
   };
   options.log = [](Level, const std::string&) {};
   return options;
@@ -110,10 +110,10 @@ void HeldDialogue::guard(const protection::DeletionPolicy& policy, const std::st
     const std::string path = std::string("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic") +
                              (isBinding ? "ybindings/" : "ies/") +
                              made["metadata"]["name"].get<std::string>();
-    if (how == "is gone" || (how == "is unbound" && isBinding))
-      api_.erase(path);
-    else
-      api_.put(path, object);
+    if (how != "is gone" && !(how == "is unbound" && isBinding))
+      put(path, object);
+    else if (read(path))
+      erase(path);
   }
 }
 
@@ -133,6 +133,7 @@ void HeldDialogue::addSteps() {
   commands_["watch"] = [this, tells = commands_["watch"]](const auto& step, auto& rest) {
     if (wordOf(rest) != "lists") return tells(step, rest);
     store(step.text);
+    tellChanges();
     controller_.wake(objects_.know(typeOf(wordOf(rest)).type, ""));
     return std::string();
   };
@@ -150,8 +151,8 @@ void HeldDialogue::addSteps() {
     return "";
   };
   commands_["show"] = [this](const auto&, auto& rest) {
-    const Json* object = api_.find(pathOf(wordOf(rest)));
-    return object == nullptr ? std::string("gone\n") : object->value("status", Json()).dump(2) + "\n";
+    const auto object = read(pathOf(wordOf(rest)));
+    return object ? object->value("status", Json()).dump(2) + "\n" : std::string("gone\n");
   };
 }
 
@@ -187,7 +188,7 @@ class HeldHistory : public HeldDialogue {
       case 8:
         return play("watch tells");
       default:
-        return pass();
+        return playPass();
     }
   }
 
@@ -228,7 +229,7 @@ class HeldHistory : public HeldDialogue {
   void rest() {
     for (int i = 0; i < 4; ++i) {
       play("wait 10");
-      pass();
+      playPass();
     }
   }
 
@@ -236,14 +237,14 @@ class HeldHistory : public HeldDialogue {
     return "apiVersion: dbops.dbprovision.io/v1alpha1\nkind: Database\nmetadata: {name: " + name +
            ", labels: {tier: " + tier + "}}\nspec: {}\n";
   }
-  const Json* stored(const std::string& name) const { return api_.find(pathOf("Database/" + name)); }
-  bool isTerminating(const std::string& name) const {
+  std::optional<Json> stored(const std::string& name) { return read(pathOf("Database/" + name)); }
+  bool isTerminating(const std::string& name) {
     return (*stored(name))["metadata"].contains("deletionTimestamp");
   }
-  std::vector<std::string> there() const {
+  std::vector<std::string> there() {
     std::vector<std::string> names;
     for (const char* name : {"d0", "d1"})
-      if (stored(name) != nullptr) names.emplace_back(name);
+      if (stored(name)) names.emplace_back(name);
     return names;
   }
   void onDatabase(const std::string& command, const std::string& change) {
@@ -252,7 +253,7 @@ class HeldHistory : public HeldDialogue {
   }
   void removeGrant(const std::string& space, const std::string& name) {
     const std::string grant = "DatabaseGrant/" + space + "/" + name;
-    if (api_.find(pathOf(grant)) != nullptr) play("DELETE " + grant);
+    if (read(pathOf(grant))) play("DELETE " + grant);
   }
   void changeGrant(const std::string& space, const std::string& name) {
     removeGrant(space, name);
@@ -261,10 +262,10 @@ class HeldHistory : public HeldDialogue {
                       ", namespace: " + space + "}\nspec: {databaseRef: {name: d" + std::to_string(pick(2)) +
                       ", namespace: default}}\n");
   }
-  bool hasGrants(const std::string& name) const {
+  bool hasGrants(const std::string& name) {
     for (const char* space : kSpaces)
       for (const char* grant : {"g0", "g1"})
-        if (const Json* found = api_.find(pathOf(std::string("DatabaseGrant/") + space + "/" + grant)))
+        if (const auto found = read(pathOf(std::string("DatabaseGrant/") + space + "/" + grant)))
           if ((*found)["spec"]["databaseRef"]["name"] == name) return true;
     return false;
   }
@@ -298,12 +299,12 @@ class HeldHistory : public HeldDialogue {
     return nullptr;
   }
 
-  void pass() {
+  void playPass() {
     std::map<std::string, Json> before;
     for (const std::string& name : there()) before[name] = *stored(name);
     play("pass");
     for (const auto& [name, was] : before) {
-      if (stored(name) != nullptr || countsFor(was) == nullptr) continue;
+      if (stored(name) || countsFor(was) == nullptr) continue;
       if (hasGrants(name)) fault(name + " went though DatabaseGrants refer to it");
       if (was["spec"].value("deletionProtection", false) &&
           !was["metadata"].value("annotations", Json::object()).contains("example.com/force"))
@@ -342,7 +343,8 @@ TEST_P(HeldDialogues, GoAsWritten) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Server, HeldDialogues,
-                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/controllers/dialogues", "held-")),
+                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/controllers/dialogues",
+                                                                  "held-")),
                          [](const auto& info) { return testing::nameOfDialogue(info.param); });
 
 }  // namespace

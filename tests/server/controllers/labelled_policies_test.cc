@@ -14,8 +14,8 @@
 #include <memory>
 #include <string>
 
-#include "tests/server/scripted_cluster.h"
 #include "tests/support/manifests.h"
+#include "tests/support/scripted_cluster.h"
 
 namespace lastout::server {
 namespace {
@@ -73,13 +73,11 @@ LabelledPoliciesOptions LabelDialogue::options() {
   LabelledPoliciesOptions options;
   options.findType = [this](const kube::GroupResource& type) { return find(type); };
   options.now = [this] { return now_; };
-  options.mayAct = [this] { return leads_; };
+  options.mayAct = [this] { return leads_.load(); };
   options.tell = [this](const LabelledObject& object, const std::string& reason, const std::string& message) {
-    told_ += "Warning " + reason + " " + object.kind + "/" + object.key.name + ": " + message + "\n";
+    tell("Warning " + reason + " " + object.kind + "/" + object.key.name + ": " + message);
   };
-  options.count = [this](LabelOutcome outcome) {
-    told_ += "counted: " + std::string(toString(outcome)) + "\n";
-  };
+  options.count = [this](LabelOutcome outcome) { tell("counted: " + std::string(toString(outcome))); };
   options.log = [](Level, const std::string&) {};
   return options;
 }
@@ -106,8 +104,8 @@ std::string LabelDialogue::policies(const std::string& text) {
 
 std::string LabelDialogue::ended() {
   const size_t left = process_->policies.cleanUp(now_ + std::chrono::seconds(10));
-  const std::string written = writes();
-  tell();
+  const std::string written = writes() + takeTold();
+  tellChanges();
   return written + "left: " + std::to_string(left) + "\n";
 }
 
@@ -124,8 +122,8 @@ void LabelDialogue::addSteps() {
   };
   commands_["ends"] = [this](const auto&, auto&) { return ended(); };
   commands_["labels"] = [this](const auto&, auto& rest) {
-    const Json* object = api_.find(pathOf(wordOf(rest)));
-    if (object == nullptr) return std::string("gone\n");
+    const auto object = read(pathOf(wordOf(rest)));
+    if (!object) return std::string("gone\n");
     return (*object)["metadata"].value("labels", Json::object()).dump() + "\n";
   };
   commands_["problem"] = [this](const auto&, auto& rest) {
@@ -142,7 +140,8 @@ TEST_P(LabelDialogues, GoAsWritten) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Server, LabelDialogues,
-                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/controllers/dialogues", "labels-")),
+                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/controllers/dialogues",
+                                                                  "labels-")),
                          [](const auto& info) { return testing::nameOfDialogue(info.param); });
 
 }  // namespace

@@ -15,8 +15,8 @@
 #include <string>
 #include <utility>
 
-#include "tests/server/dialogue.h"
-#include "tests/server/scripted_cluster.h"
+#include "tests/support/dialogue.h"
+#include "tests/support/scripted_cluster.h"
 
 namespace lastout::server {
 namespace {
@@ -319,7 +319,8 @@ TEST_P(LeaseDialogues, GoAsWritten) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Server, LeaseDialogues,
-                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/controllers/dialogues", "lease-")),
+                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/controllers/dialogues",
+                                                                  "lease-")),
                          [](const auto& info) { return testing::nameOfDialogue(info.param); });
 
 kube::Result<Lease> leaseOf(const std::string& text) {

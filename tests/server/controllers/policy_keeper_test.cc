@@ -14,7 +14,7 @@
 #include "server/controllers/event_writer.h"
 #include "server/watch/policy_types.h"
 #include "server/watch/policy_view.h"
-#include "tests/server/policies_fixture.h"
+#include "tests/support/policies_fixture.h"
 
 namespace lastout::server {
 namespace {

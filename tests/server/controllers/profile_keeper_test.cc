@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "protection/profiles.h"
-#include "tests/server/server_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::server {
 namespace {

@@ -18,8 +18,8 @@
 
 #include "kube/parse.h"
 #include "protection/fact_index.h"
-#include "tests/server/scripted_cluster.h"
 #include "tests/support/manifests.h"
+#include "tests/support/scripted_cluster.h"
 #include "tests/support/stop.h"
 
 namespace lastout::server {
@@ -63,14 +63,14 @@ ReplayedDeletionsOptions ReplayDialogue::options() {
   ReplayedDeletionsOptions options;
   options.findType = [this](const kube::GroupResource& type) { return find(type); };
   options.clock = [this] { return kReplaysBegin + std::chrono::floor<std::chrono::seconds>(now_ - begin_); };
-  options.mayAct = [this] { return leads_; };
+  options.mayAct = [this] { return leads_.load(); };
   options.annotationsCount = [this] { return count_; };
   options.confirmAnnotationsCount = [this] { return confirmed_; };
   options.isGuarded = [this](const kube::ObjectKey& object) { return guarded_.contains(object); };
   options.isListed = [this](const kube::Object& object) { return isListed(object); };
   options.told = [this](const kube::Object&, const DeferredDeletionEvent& news) {
     const Event event = eventOf(news);
-    told_ += (event.warning ? "Warning " : "Normal ") + event.reason + " " + event.message + "\n";
+    tell((event.warning ? "Warning " : "Normal ") + event.reason + " " + event.message);
   };
   return options;
 }
@@ -126,31 +126,26 @@ void ReplayDialogue::toldOfGone(const kube::ObjectKey& key, const std::string& u
 }
 
 void ReplayDialogue::addSteps() {
-  const auto add = [this](const char* name, std::function<void(std::istringstream&)> does) {
-    commands_[name] = [does = std::move(does)](const DialogueStep&, std::istringstream& rest) {
-      does(rest);
-      return std::string();
-    };
+  const auto addStep = [this](const char* name, std::function<void(std::istringstream&)> does) {
+    add(name, [does = std::move(does)](const DialogueStep&, std::istringstream& rest) { does(rest); });
   };
-  add("policies", [this](auto& rest) { usePolicies(wordOf(rest)); });
-  add("usages", [this](auto&) {
+  addStep("policies", [this](auto& rest) { usePolicies(wordOf(rest)); });
+  addStep("usages", [this](auto&) {
     for (const protection::WantedType& wanted : index_.wanted())
       index_.know({wanted.cluster, wanted.type}, "", wanted.generation);
     controller_.wake(deletions_.waiting());
   });
-  add("annotations", [this](auto& rest) {
+  addStep("annotations", [this](auto& rest) {
     const std::string word = wordOf(rest);
     count_ = word == "unknown" ? std::nullopt : std::optional(word == "count");
   });
-  add("confirm", [this](auto& rest) {
+  addStep("confirm", [this](auto& rest) {
     const std::string word = wordOf(rest);
     confirmed_ = word == "answers";
     if (word == "fails") confirmed_ = tl::unexpected(std::string("the API server does not answer"));
   });
-  add("guard", [this](auto& rest) {
-    const std::string object = wordOf(rest);
-    const size_t slash = object.find('/');
-    const kube::ObjectKey key{typeOf(object.substr(0, slash)).type, "default", object.substr(slash + 1)};
+  addStep("guard", [this](auto& rest) {
+    const kube::ObjectKey key = keyOf(wordOf(rest));
     if (!guarded_.insert(key).second) guarded_.erase(key);
   });
 }
@@ -163,7 +158,8 @@ TEST_P(ReplayDialogues, GoAsWritten) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Server, ReplayDialogues,
-                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/controllers/dialogues", "replays-")),
+                         ::testing::ValuesIn(testing::dialoguesIn("tests/server/controllers/dialogues",
+                                                                  "replays-")),
                          [](const auto& info) { return testing::nameOfDialogue(info.param); });
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include "server/server.h"
 #include "simulator/webhook_client.h"
 #include "tests/client/tls_peer.h"
-#include "tests/server/server_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::server {
 namespace {

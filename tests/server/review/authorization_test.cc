@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/client/tls_peer.h"
-#include "tests/server/server_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::server {
 namespace {

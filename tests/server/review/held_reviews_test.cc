@@ -8,7 +8,7 @@
 #include "graph/condition.h"
 #include "kube/well_known.h"
 #include "server/review/reviews.h"
-#include "tests/server/server_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::server {
 namespace {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/server/policies_fixture.h"
+#include "tests/support/policies_fixture.h"
 
 namespace lastout::server {
 namespace {

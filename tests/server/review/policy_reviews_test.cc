@@ -6,7 +6,7 @@
 
 #include "tests/protection/plain_policy.h"
 #include "tests/protection/policies.h"
-#include "tests/server/policies_fixture.h"
+#include "tests/support/policies_fixture.h"
 #include "tests/support/seed.h"
 
 namespace lastout::server {

@@ -10,7 +10,7 @@
 #include "server/server.h"
 #include "simulator/admission_review.h"
 #include "tests/net/http_world.h"
-#include "tests/server/server_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::server {
 namespace {

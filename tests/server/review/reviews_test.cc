@@ -7,7 +7,7 @@
 #include <future>
 
 #include "kube/well_known.h"
-#include "tests/server/server_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::server {
 namespace {

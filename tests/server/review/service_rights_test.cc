@@ -7,7 +7,7 @@
 
 #include "server/review/authorization.h"
 #include "tests/client/tls_peer.h"
-#include "tests/server/server_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::server {
 namespace {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/server/uninstall/uninstall_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::server {
 namespace {
@@ -46,7 +46,7 @@ TEST_F(ObjectClientTest, AListComesInPages) {
 TEST_F(ObjectClientTest, AListBeginsAnewWhenTheServerHasForgotten) {
   createMaps(3);
   bool isForgotten = false;
-  server.refuse = [&](const client::ApiRequest& request) -> std::optional<int> {
+  server.rule = [&](const client::ApiRequest& request) -> std::optional<int> {
     if (isForgotten || request.target.find("continue=") == std::string::npos) return std::nullopt;
     isForgotten = true;
     return 410;
@@ -65,7 +65,7 @@ TEST_F(ObjectClientTest, OfWhatIsNotServedThereIsNone) {
 TEST_F(ObjectClientTest, WhatMayPassIsAskedAgain) {
   createMaps(1);
   std::vector<int> refusals = {0, 503, 429};
-  server.refuse = [&](const client::ApiRequest&) -> std::optional<int> {
+  server.rule = [&](const client::ApiRequest&) -> std::optional<int> {
     if (refusals.empty()) return std::nullopt;
     const int refusal = refusals.back();
     refusals.pop_back();
@@ -77,7 +77,7 @@ TEST_F(ObjectClientTest, WhatMayPassIsAskedAgain) {
 }
 
 TEST_F(ObjectClientTest, WhatIsForbiddenIsNotAskedAgain) {
-  server.refuse = [](const client::ApiRequest&) { return 403; };
+  server.rule = [](const client::ApiRequest&) { return 403; };
   const auto listed = list();
   ASSERT_FALSE(listed);
   EXPECT_EQ(listed.error().code, 403);
@@ -85,15 +85,15 @@ TEST_F(ObjectClientTest, WhatIsForbiddenIsNotAskedAgain) {
 }
 
 TEST_F(ObjectClientTest, ItEndsWhenNobodyAnswers) {
-  server.refuse = [](const client::ApiRequest&) { return 0; };
-  EXPECT_EQ(list().error().why, "nobody answers");
+  server.rule = [](const client::ApiRequest&) { return 0; };
+  EXPECT_EQ(list().error().why, "the server does not answer");
 }
 
 const kube::ResourceType kMapType{{"", "configmaps"}, "ConfigMap", "v1", "configmap", {}, true, true};
 const kube::ResourceType kNowhere{{"nowhere.io", "things"}, "Thing", "v1", "thing", {}, true, false};
 
 TEST_F(ObjectClientTest, WithoutPatienceEachIsAskedOnce) {
-  server.refuse = [](const client::ApiRequest&) { return 503; };
+  server.rule = [](const client::ApiRequest&) { return 503; };
   const auto read = ObjectClient(server).read(std::string(kMaps) + "/map-0");
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, 503);

@@ -8,7 +8,7 @@
 
 #include "kube/parse.h"
 #include "protection/cel.h"
-#include "tests/server/uninstall/installed_lastout.h"
+#include "tests/support/installed_lastout.h"
 
 namespace lastout::server {
 namespace {
@@ -73,7 +73,7 @@ class UninstallPoliciesTest : public UninstallTest {
     return ask({.method = "DELETE", .target = path, .body = {}, .headers = {}}).status;
   }
   void refuseTo(const std::string& method, const std::string& path, int status = 403) {
-    server.refuse = [=](const client::ApiRequest& request) {
+    server.rule = [=](const client::ApiRequest& request) {
       return request.method == method && request.target.starts_with(path) ? std::optional(status)
                                                                           : std::nullopt;
     };
@@ -235,7 +235,7 @@ TEST_F(UninstallPoliciesTest, APolicyMayProtectTheWebhookConfiguration) {
                         {"metadata", {{"name", "late"}}},
                         {"spec", {{"policyName", "lastout-policy-denies"}, {"validationActions", {"Deny"}}}}};
   bool isLate = true;
-  server.refuse = [&](const client::ApiRequest& request) -> std::optional<int> {
+  server.rule = [&](const client::ApiRequest& request) -> std::optional<int> {
     if (request.method == "DELETE" && request.target == kOwnWebhook && std::exchange(isLate, false)) {
       create(kMadeBindings, binding);
       meanwhile = [&] {
@@ -313,7 +313,7 @@ TEST_F(UninstallPoliciesTest, SaysWhichRightOnPoliciesIsMissing) {
                           HasSubstr(std::string(kBindingName) + "lastout-policy-holds: cannot be "
                                                                 "deleted, a right is missing")));
   EXPECT_FALSE(isThere(kOwnWebhook) || isThere(kOwnSecret));
-  allow();
+  server.allow();
   EXPECT_TRUE(run());
   expectNothingOfPoliciesHoldsOrDenies();
 }
@@ -330,7 +330,7 @@ TEST_F(UninstallPoliciesTest, WhatNamesAFinalizerStaysUntilThatIsOff) {
   EXPECT_TRUE(isThere(kMadePolicies + "/lastout-force-holds"));
   EXPECT_FALSE(isThere(kMadeBindings + "/lastout-force-holds"));
   EXPECT_FALSE(isThere(kMadePolicies + "/lastout-policy-denies"));
-  allow();
+  server.allow();
   EXPECT_TRUE(run());
   expectNothingOfPoliciesHoldsOrDenies();
 }
@@ -341,7 +341,7 @@ TEST_F(UninstallPoliciesTest, MayBeInterruptedAnywhere) {
   remove(kStandingPolicies + "/holds");
   bool isDone = false;
   for (size_t most = 1; !isDone && most < 200; ++most) {
-    server.refuse = [&](const client::ApiRequest&) {
+    server.rule = [&](const client::ApiRequest&) {
       return server.asked.size() > most ? std::optional(0) : std::nullopt;
     };
     server.asked.clear();
@@ -355,7 +355,7 @@ TEST_F(UninstallPoliciesTest, MayBeInterruptedAnywhere) {
 // Before Kubernetes 1.30.
 TEST_F(UninstallPoliciesTest, AnApiServerWithoutAdmissionPoliciesHasNothingOfThem) {
   install();
-  server.refuse = [](const client::ApiRequest& request) {
+  server.rule = [](const client::ApiRequest& request) {
     return request.target.find("validatingadmissionpolic") != std::string::npos ? std::optional(404)
                                                                                 : std::nullopt;
   };

@@ -8,7 +8,7 @@
 
 #include "admission/held_provider.h"
 #include "control/kept_work.h"
-#include "tests/server/uninstall/installed_lastout.h"
+#include "tests/support/installed_lastout.h"
 
 namespace lastout::server {
 namespace {
@@ -47,7 +47,7 @@ TEST_F(UninstallTest, LeavesNothingThatHoldsOrDenies) {
 TEST_F(UninstallTest, OpensTheLockOfItsWebhook) {
   install();
   lockTheWebhook();
-  server.refuse = [](const client::ApiRequest& request) -> std::optional<int> {
+  server.rule = [](const client::ApiRequest& request) -> std::optional<int> {
     if (request.method == "DELETE" && request.target.starts_with(kOwnLock)) return 403;
     return std::nullopt;
   };
@@ -55,7 +55,7 @@ TEST_F(UninstallTest, OpensTheLockOfItsWebhook) {
   EXPECT_THAT(complaints, Contains(HasSubstr("validatingadmissionpolicybindings.admissionregistration.k8s.io/"
                                              "lastout-configuration: cannot be deleted")));
   EXPECT_TRUE(isThere(kOwnWebhook));
-  allow();
+  server.allow();
   EXPECT_TRUE(run());
   EXPECT_THAT(
       told, Contains("validatingadmissionpolicybindings.admissionregistration.k8s.io/lastout-configuration: "
@@ -67,7 +67,7 @@ TEST_F(UninstallTest, OpensTheLockOfItsWebhook) {
 TEST_F(UninstallTest, SaysThatTheLockIsOpenWhenTheWebhookStays) {
   install();
   lockTheWebhook();
-  server.refuse = [this](const client::ApiRequest& request) -> std::optional<int> {
+  server.rule = [this](const client::ApiRequest& request) -> std::optional<int> {
     if (request.method == "DELETE" && request.target.starts_with(kOwnWebhook) && !isThere(kOwnLock))
       return 500;
     return std::nullopt;
@@ -103,7 +103,7 @@ TEST_F(UninstallTest, MayBeInterruptedAnywhere) {
   options.dropsDeferredDeletions = true;
   bool isDone = false;
   for (size_t most = 1; !isDone && most < 100; ++most) {
-    server.refuse = [&](const client::ApiRequest&) {
+    server.rule = [&](const client::ApiRequest&) {
       return server.asked.size() > most ? std::optional(0) : std::nullopt;
     };
     server.asked.clear();
@@ -157,7 +157,7 @@ TEST_F(UninstallTest, OneDeploymentThatMayNotBeDeletedKeepsTheRest) {
   Json deployment = ownDeployment();
   deployment["metadata"]["name"] = "lastout-controller";
   create("/apis/apps/v1/namespaces/lastout/deployments", deployment);
-  server.refuse = [](const client::ApiRequest& request) {
+  server.rule = [](const client::ApiRequest& request) {
     return request.method == "DELETE" && request.target == kOwnDeployment ? std::optional(403) : std::nullopt;
   };
   EXPECT_FALSE(run());
@@ -264,7 +264,7 @@ TEST_F(UninstallTest, WorksThatWaitForLastoutNeedAYes) {
 
 TEST_F(UninstallTest, WhetherWorksWaitHasToBeKnown) {
   install();
-  server.refuse = [](const client::ApiRequest& request) {
+  server.rule = [](const client::ApiRequest& request) {
     return request.target.starts_with(kWorks) ? std::optional(403) : std::nullopt;
   };
   EXPECT_FALSE(run());
@@ -276,7 +276,7 @@ TEST_F(UninstallTest, WhetherWorksWaitHasToBeKnown) {
 TEST_F(UninstallTest, NothingIsDoneWhereItCannotBeSeenWhoRuns) {
   install();
   for (const char* unseen : {"/replicasets", "/pods", "/namespaces/default/leases/lastout"}) {
-    server.refuse = [&](const client::ApiRequest& request) {
+    server.rule = [&](const client::ApiRequest& request) {
       return request.target.find(unseen) != std::string::npos ? std::optional(403) : std::nullopt;
     };
     EXPECT_FALSE(run());
@@ -287,7 +287,7 @@ TEST_F(UninstallTest, NothingIsDoneWhereItCannotBeSeenWhoRuns) {
 
 TEST_F(UninstallTest, SaysHowToGoOnWhereItStopsWithoutAReplica) {
   install();
-  server.refuse = [&](const client::ApiRequest& request) {
+  server.rule = [&](const client::ApiRequest& request) {
     return !server.writes.empty() && request.target == kOwnLease ? std::optional(403) : std::nullopt;
   };
   EXPECT_FALSE(run());
@@ -306,7 +306,7 @@ TEST_F(UninstallTest, ADryRunSaysThatAYesIsNeededAndGoesOn) {
 
 TEST_F(UninstallTest, WhetherDeletionsAreDeferredHasToBeKnown) {
   install();
-  server.refuse = [](const client::ApiRequest& request) {
+  server.rule = [](const client::ApiRequest& request) {
     return request.target.find("/criticalservices") != std::string::npos ? std::optional(403) : std::nullopt;
   };
   EXPECT_FALSE(run());
@@ -316,7 +316,7 @@ TEST_F(UninstallTest, WhetherDeletionsAreDeferredHasToBeKnown) {
 
 TEST_F(UninstallTest, WhatCannotBeReadIsNotSaidToBeGone) {
   options.dropsDeferredDeletions = true;
-  server.refuse = [](const client::ApiRequest& request) {
+  server.rule = [](const client::ApiRequest& request) {
     return request.target.starts_with("/apis/lastout.dev/") ? std::optional(403) : std::nullopt;
   };
   EXPECT_FALSE(run());
@@ -352,7 +352,7 @@ TEST_F(UninstallTest, ALeaseThatNobodyRenewsExpires) {
 TEST_F(UninstallTest, ALeaseThatWasGivenBackIsWatchedForAWhile) {
   install();
   std::optional<client::TimePoint> seen;
-  server.refuse = [&](const client::ApiRequest& request) -> std::optional<int> {
+  server.rule = [&](const client::ApiRequest& request) -> std::optional<int> {
     if (!server.writes.empty() && request.target == kOwnLease && !seen) seen = now;
     return std::nullopt;
   };
@@ -369,7 +369,7 @@ TEST_F(UninstallTest, ALeaseThatIsMissingIsWatchedForAWhile) {
   install();
   remove(kOwnLease);
   std::optional<client::TimePoint> seen;
-  server.refuse = [&](const client::ApiRequest& request) -> std::optional<int> {
+  server.rule = [&](const client::ApiRequest& request) -> std::optional<int> {
     if (!server.writes.empty() && request.target == kOwnLease && !seen) seen = now;
     return std::nullopt;
   };
@@ -384,7 +384,7 @@ TEST_F(UninstallTest, ALeaseThatIsMissingIsWatchedForAWhile) {
 
 TEST_F(UninstallTest, ALeaseThatAppearsAfterwardsIsTold) {
   install();
-  server.refuse = [&](const client::ApiRequest& request) -> std::optional<int> {
+  server.rule = [&](const client::ApiRequest& request) -> std::optional<int> {
     if (request.method == "GET" && request.target.find("lastout-sentinel") != std::string::npos)
       create(kOwnLeases, lease("late_1"));
     return std::nullopt;
@@ -396,7 +396,7 @@ TEST_F(UninstallTest, ALeaseThatAppearsAfterwardsIsTold) {
 // Its Lease has a name that nobody could guess.
 TEST_F(UninstallTest, AWebhookThatIsThereAgainIsTold) {
   install();
-  server.refuse = [&](const client::ApiRequest& request) -> std::optional<int> {
+  server.rule = [&](const client::ApiRequest& request) -> std::optional<int> {
     if (request.method == "GET" && request.target.find("lastout-sentinel") != std::string::npos)
       create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", webhook());
     return std::nullopt;
@@ -427,7 +427,7 @@ TEST_F(UninstallTest, AnotherLastoutIsLeftAlone) {
 
 TEST_F(UninstallTest, NothingIsDoneWhereItCannotBeSeenWhoseItIs) {
   install();
-  server.refuse = [](const client::ApiRequest& request) {
+  server.rule = [](const client::ApiRequest& request) {
     return request.target == kOwnWebhook ? std::optional(500) : std::nullopt;
   };
   EXPECT_FALSE(run());
@@ -458,7 +458,7 @@ TEST_F(UninstallTest, ADryRunNamesWhoHoldsTheLease) {
 
 TEST_F(UninstallTest, ALeaseThatIsTakenMeanwhileStays) {
   install();
-  server.refuse = [&](const client::ApiRequest& request) -> std::optional<int> {
+  server.rule = [&](const client::ApiRequest& request) -> std::optional<int> {
     if (request.method == "DELETE" && request.target == kOwnSecret) renew("late_1");
     return std::nullopt;
   };
@@ -497,7 +497,7 @@ TEST_F(UninstallTest, APodThatOnlyItsNodeCouldEndIsNotWaitedForForEver) {
 TEST_F(UninstallTest, WhatOthersWriteMeanwhileIsKept) {
   install();
   bool isFirst = true;
-  server.refuse = [&](const client::ApiRequest& request) -> std::optional<int> {
+  server.rule = [&](const client::ApiRequest& request) -> std::optional<int> {
     if (request.method == "PATCH" && request.target == kWork && std::exchange(isFirst, false))
       patch(request.target,
             {{"metadata", {{"finalizers", {"late.io/f", control::kKeptFinalizer, "others.io/f"}}}}});
@@ -509,7 +509,7 @@ TEST_F(UninstallTest, WhatOthersWriteMeanwhileIsKept) {
 
 TEST_F(UninstallTest, SaysWhichRightIsMissingAndDoesTheRest) {
   install();
-  server.refuse = [](const client::ApiRequest& request) {
+  server.rule = [](const client::ApiRequest& request) {
     const bool isWork = request.method == "PATCH" && request.target == kWork;
     return isWork || (request.method == "DELETE" && request.target == kOwnWebhook) ? std::optional(403)
                                                                                    : std::nullopt;
@@ -522,7 +522,7 @@ TEST_F(UninstallTest, SaysWhichRightIsMissingAndDoesTheRest) {
                           HasSubstr("/work: cannot be freed of lastout.dev/applied-objects, a right is "
                                     "missing: 403")));
   EXPECT_FALSE(isThere(kOwnSecret));
-  allow();
+  server.allow();
   EXPECT_TRUE(run());
   expectNothingHoldsOrDenies();
 }
@@ -552,7 +552,7 @@ TEST_F(UninstallTest, ManyObjectsAreToldInFewLines) {
 }
 
 TEST_F(UninstallTest, FailsWhereNobodyAnswers) {
-  server.refuse = [](const client::ApiRequest&) { return 0; };
+  server.rule = [](const client::ApiRequest&) { return 0; };
   EXPECT_FALSE(uninstall(server, options));
 }
 

@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "tests/server/server_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::server {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/server/server_fixture.h"
+#include "tests/support/server_fixture.h"
 #include "tests/support/shipped_policies.h"
 
 namespace lastout::server {

@@ -8,7 +8,7 @@
 #include <list>
 
 #include "kube/parse.h"
-#include "tests/server/server_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::server {
 namespace {

@@ -13,7 +13,7 @@
 #include "kube/names.h"
 #include "server/webhook/webhook_entries.h"
 #include "simulator/webhooks.h"
-#include "tests/server/server_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::server {
 namespace {

@@ -12,7 +12,7 @@
 #include "server/server.h"
 #include "simulator/webhook_client.h"
 #include "tests/net/http_world.h"
-#include "tests/server/server_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::server {
 namespace {

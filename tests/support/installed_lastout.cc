@@ -1,4 +1,4 @@
-#include "tests/server/uninstall/installed_lastout.h"
+#include "tests/support/installed_lastout.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tests/server/server_fixture.h"
+#include "tests/support/server_fixture.h"
 
 #include <gtest/gtest.h>
 
@@ -51,17 +51,27 @@ Json provider() {
 
 }  // namespace
 
-ServerTest::ServerTest(server::ReviewsOptions options) {
-  options.budget = options.servicesPatience = kPatience;  // this API server answers, on a busy machine late
+ServerTest::ServerTest(server::ReviewsOptions options) : options_(std::move(options)) {
+  options_.budget = options_.servicesPatience = kPatience;  // this API server answers, on a busy machine late
+  connect();
+}
+
+void ServerTest::serveAndConnect(simulator::Handler handler) {
+  serve(std::move(handler));
+  connect();
+}
+
+void ServerTest::connect() {
   client::Connection connection;
   connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port), ""};
   connection.authority = authority.certificate;
   connection.authentication.client = {admin.certificate, admin.key};
   access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
+  reviews.reset();  // asks the others
   reads = std::make_unique<server::ConfirmingReads>(access, view);
   services = std::make_unique<server::CurrentServices>(access, view);
   rights = std::make_unique<server::ObjectRights>(access);
-  reviews = std::make_unique<server::Reviews>(view, *reads, *services, *rights, options,
+  reviews = std::make_unique<server::Reviews>(view, *reads, *services, *rights, options_,
                                               [this](const server::ReviewResult& verdict) {
                                                 const std::lock_guard lock(mutex_);
                                                 verdicts_.push_back(verdict);
@@ -240,6 +250,14 @@ Json ServerTest::reviewService(const Json& before, const Json& after, const Json
        {"userInfo", user},
        {"object", after},
        {"oldObject", before}});
+}
+
+bool ServerTest::isThere(const std::string& path) {
+  return ask({.method = "GET", .target = path, .body = {}, .headers = {}}).status == 200;
+}
+
+Json ServerTest::get(const std::string& path) {
+  return expectStatus(200, {.method = "GET", .target = path, .body = {}, .headers = {}});
 }
 
 std::vector<server::ReviewResult> ServerTest::verdicts() {

@@ -1,4 +1,4 @@
-#include "tests/server/dialogue.h"
+#include "tests/support/dialogue.h"
 
 #include <gtest/gtest.h>
 

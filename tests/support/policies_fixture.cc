@@ -1,4 +1,4 @@
-#include "tests/server/policies_fixture.h"
+#include "tests/support/policies_fixture.h"
 
 #include <gtest/gtest.h>
 
@@ -94,12 +94,6 @@ Json PoliciesTest::jsonOf(std::string_view yaml) {
   auto documents = kube::parseYaml(yaml, "");
   EXPECT_TRUE(documents && documents->size() == 1) << yaml;
   return Json::parse(kube::toJson(documents->front()).dump());
-}
-
-Json PoliciesTest::get(const std::string& path) {
-  const WireAnswer answer = ask({.method = "GET", .target = path, .body = {}, .headers = {}});
-  EXPECT_EQ(answer.status, 200) << answer.body;
-  return answer.json();
 }
 
 Json PoliciesTest::deletionOf(const std::string& path, const kube::ObjectKey& key, bool allowed,

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "server/uninstall/uninstall.h"
-#include "tests/server/uninstall/uninstall_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::server {
 

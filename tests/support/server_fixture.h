@@ -11,9 +11,11 @@
 #include "server/review/authorization.h"
 #include "server/review/confirming_reads.h"
 #include "server/review/reviews.h"
+#include "server/runtime/object_client.h"
 #include "server/watch/live_view.h"
 #include "server/watch/watches.h"
 #include "tests/simulator/wire.h"
+#include "tests/support/scripted_server.h"
 
 namespace lastout::testing {
 
@@ -27,6 +29,12 @@ class ServerTest : public WireTest {
   // Without a connection, as the wire is for lastout's own requests: no watches, of headers Content-Type and
   // Accept alone, and none in the answer.
   WireAnswer ask(const WireRequest& request) override;
+
+  bool isThere(const std::string& path);
+  Json get(const std::string& path);  // fails the test when it is not there
+
+  // Opens the listener anew, as serve(), and asks it from now on. Before anything follows the cluster.
+  void serveAndConnect(simulator::Handler handler);
 
   // The story: a Deployment, the CRD of its CoolResources, an instance with its finalizer, and the
   // CriticalService.
@@ -70,12 +78,29 @@ class ServerTest : public WireTest {
   std::unique_ptr<server::Reviews> reviews;
 
  private:
+  void connect();
   Json answer(const Json& request);
   void expectStatusOk(const WireRequest& request);
 
+  server::ReviewsOptions options_;
   std::mutex mutex_;
   std::vector<server::ReviewResult> verdicts_;
   std::vector<std::string> weakened_;
+};
+
+// A ServerTest that asks in process, beside a script, in time that passes when somebody waits.
+class RequestsTest : public ServerTest {
+ public:
+  ScriptedServer server{[this](const simulator::HttpRequest& request) { return handle(request); }};
+  client::TimePoint now{};
+  std::function<void()> meanwhile = [] {};  // done whenever somebody has waited
+  server::Patience patience{
+      [this] { return now; },
+      [this](std::chrono::milliseconds pause) {
+        now += pause;
+        cluster.runUntil(std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()));
+        meanwhile();
+      }};
 };
 
 inline const kube::GroupResource kCoolResources{"my.crd.group", "coolresources"};

@@ -9,7 +9,7 @@
 #include "server/review/policy_reviews.h"
 #include "server/watch/policy_view.h"
 #include "server/watch/policy_watches.h"
-#include "tests/server/server_fixture.h"
+#include "tests/support/server_fixture.h"
 
 namespace lastout::testing {
 
@@ -42,7 +42,6 @@ class PoliciesTest : public ServerTest {
   Json deletionOf(const std::string& path, const kube::ObjectKey& key, bool allowed,
                   const std::string& said = "", const Json& more = Json::object());
 
-  Json get(const std::string& path);
   static Json jsonOf(std::string_view yaml);
 
   server::PolicyView policies;
