@@ -73,14 +73,15 @@ void ControllerDialogue::TearDown() {
   listener.reset();
 }
 
-// Without the conflicts of which no step knows, and their bodies.
+// Without the conflicts of which no step knows, and their bodies; so is a DELETE of what is gone already.
 std::string ControllerDialogue::asked(const std::string& notes) const {
   if (expectsConflicts()) return notes;
   std::istringstream lines(notes);
   std::string text;
   bool isLeftOut = false;
   for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(' ')) isLeftOut = line.ends_with(" -> 409");
+    if (!line.starts_with(' '))
+      isLeftOut = line.ends_with(" -> 409") || line.ends_with(" if unchanged -> 404");
     if (!isLeftOut) text += line + "\n";
   }
   return text;

@@ -206,22 +206,6 @@ TEST_F(EventWriterTest, WritesWhatKubectlReads) {
   EXPECT_THAT(lines(), IsEmpty());
 }
 
-TEST_F(EventWriterTest, WhatIsAboutANamespacedObjectIsInItsNamespace) {
-  create("/api/v1/namespaces",
-         {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "shop"}}}});
-  start(access);
-  Event one = event("DeletionBlocked");
-  one.namespaceName = "shop";
-  writer->tell(one);
-  const auto inShop = [this] {
-    return ask({.method = "GET", .target = "/api/v1/namespaces/shop/events", .body = {}, .headers = {}})
-        .json()["items"];
-  };
-  waitUntil([&] { return !inShop().empty() || !lines().empty(); });
-  ASSERT_THAT(lines(), IsEmpty());
-  EXPECT_EQ(inShop()[0]["involvedObject"]["namespace"], "shop");
-}
-
 TEST_F(EventWriterTest, AProblemIsToldOnce) {
   client::Connection elsewhere = access->connection();
   elsewhere.server.port = 1;

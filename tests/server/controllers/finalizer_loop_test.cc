@@ -1,4 +1,5 @@
-// FinalizerLoop at a real API: what it changes, what it leaves, and who may.
+// FinalizerLoop at a real API: doubts, confirmations and the Lease. What it changes, and what it leaves, is
+// in the dialogues beside this.
 #include "server/controllers/finalizer_loop.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +41,6 @@ class FinalizerLoopTest : public ServerTest {
       return confirm();
     };
     change.done = [this] { ++done; };
-    change.moot = [this] { ++moot; };
   }
   ~FinalizerLoopTest() override {
     if (loop) loop->stop();
@@ -94,7 +94,7 @@ class FinalizerLoopTest : public ServerTest {
   std::string seen;
   std::atomic<bool> leads{true};
   std::atomic<bool> wavers{false};  // each look finds another doubt
-  std::atomic<int> rounds{0}, lookedOn{0}, confirmed{0}, done{0}, moot{0};
+  std::atomic<int> rounds{0}, lookedOn{0}, confirmed{0}, done{0};
   std::unique_ptr<FinalizerLoop> loop;
 
  private:
@@ -112,36 +112,6 @@ TEST_F(FinalizerLoopTest, SetsItBesideWhatIsThere) {
   EXPECT_EQ(seen, version);
 }
 
-TEST_F(FinalizerLoopTest, TakesOffItsOwnAlone) {
-  patch(kLoopProvider, {{"metadata", {{"finalizers", {kLoopFinalizer, "f.x/other"}}}}});
-  change.begins = false;
-  runUntil([&] { return done == 1; });
-  EXPECT_THAT(finalizers(), ElementsAre("f.x/other"));
-}
-
-TEST_F(FinalizerLoopTest, ThereIsNothingToChangeWhereItStandsAlready) {
-  patch(kLoopProvider, {{"metadata", {{"finalizers", {kLoopFinalizer}}}}});
-  runUntil([&] { return moot == 1; });
-  EXPECT_EQ(confirmed, 0);
-}
-
-TEST_F(FinalizerLoopTest, AnotherOfThatNameIsNotTouched) {
-  change.uid = "of-one-before";
-  runUntil([&] { return moot == 1; });
-  EXPECT_EQ(confirmed, 0);
-  EXPECT_THAT(finalizers(), IsEmpty());
-}
-
-TEST_F(FinalizerLoopTest, WhatTerminatesGetsNone) {
-  patch(kLoopProvider, {{"metadata", {{"finalizers", {"f.x/other"}}}}});
-  remove(kLoopProvider);
-  runUntil([&] { return !problems().empty(); });
-  EXPECT_THAT(problems(), ElementsAre(""));
-  EXPECT_EQ(confirmed, 0);
-  EXPECT_EQ(moot, 0);
-  EXPECT_THAT(finalizers(), ElementsAre("f.x/other"));
-}
-
 TEST_F(FinalizerLoopTest, ADoubtHasToStandAtTwoLooks) {
   wavers = true;
   runUntil([&] { return rounds > 25; });
@@ -149,13 +119,6 @@ TEST_F(FinalizerLoopTest, ADoubtHasToStandAtTwoLooks) {
   EXPECT_THAT(finalizers(), IsEmpty());
   wavers = false;
   runUntil([&] { return done == 1; });
-}
-
-TEST_F(FinalizerLoopTest, WhatIsNotConfirmedIsNotDone) {
-  confirm = [] { return false; };
-  runUntil([&] { return confirmed == 1 && !problems().empty(); });
-  EXPECT_THAT(problems(), ElementsAre(""));
-  EXPECT_THAT(finalizers(), IsEmpty());
 }
 
 TEST_F(FinalizerLoopTest, WhatCannotBeConfirmedIsSaidAndTriedAgain) {

@@ -178,31 +178,6 @@ TEST_F(StatusWriterTest, WritesWhatIsSoAndNotAgain) {
   }
 }
 
-TEST_F(StatusWriterTest, WhoDoesNotHoldTheLeaseWritesNothing) {
-  leads = false;
-  createStory();
-  follow();
-  write();
-  lookAFewTimes();
-  EXPECT_EQ(status(), Json::object());
-  leads = true;
-  writeUntilCondition("Satisfied", "False CriterionUnmet");
-}
-
-TEST_F(StatusWriterTest, PutsBackWhatSomebodyWroteAndLeavesTheRest) {
-  createStory();
-  follow();
-  write();
-  writeUntilCondition("Satisfied", "False CriterionUnmet");
-  const std::string uid = status()["provider"]["uid"];
-  patch(std::string(kStatusOf) + "/status", R"({"status":{"observedGeneration":77,"conditions":[
-    {"type":"Others","status":"True","reason":"R","message":"","lastTransitionTime":"2025-01-01T00:00:00Z"}]}})");
-  writeUntilCondition("Satisfied", "False CriterionUnmet");
-  EXPECT_EQ(condition("Others"), "True R");
-  EXPECT_EQ(status()["observedGeneration"], 1);
-  EXPECT_EQ(status()["provider"]["uid"], uid);
-}
-
 TEST_F(StatusWriterTest, AReplacedProviderIsReported) {
   createStory();
   follow();

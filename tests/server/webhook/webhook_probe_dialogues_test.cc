@@ -52,7 +52,7 @@ class ProbeDialogues : public testing::ControllerDialogue {
     options.times = {std::chrono::hours(1), std::chrono::milliseconds(5), std::chrono::milliseconds(0),
                      std::chrono::seconds(60)};
     options.random = [] { return 0.5; };
-    options.counted = [](ProbeResult) {};
+    options.counted = [this](ProbeResult result) { tell("counted: " + std::string(toString(result))); };
     options.changed = [this](const ProbeStanding& standing) {
       tell("stands: " + std::string(toString(standing.result)));
     };
