@@ -64,13 +64,14 @@ int waitUntilConnected(int socket, std::chrono::milliseconds patience) {
 }
 
 // 0, or an error number.
-int connectTo(int socket, const addrinfo& address, std::chrono::milliseconds patience, Cutter::Line& line) {
+int connectTo(int socket, const addrinfo& address, std::chrono::milliseconds patience,
+              net::Cutter::Line& line) {
   if (!line.hold(socket)) return EMFILE;
   int error = connect(socket, address.ai_addr, address.ai_addrlen) == 0 ? 0 : errno;
   // Cut before it began to connect, the socket has not noticed.
-  if (line.why() != Cut::No) return ECANCELED;
+  if (line.why() != net::Cut::No) return ECANCELED;
   if (error == EINPROGRESS) error = waitUntilConnected(socket, patience);
-  if (line.why() != Cut::No) return ECANCELED;
+  if (line.why() != net::Cut::No) return ECANCELED;
   if (error != 0) return error;
   const int flags = fcntl(socket, F_GETFL);
   if (flags < 0 || fcntl(socket, F_SETFL, flags & ~O_NONBLOCK) != 0) return errno;
@@ -87,7 +88,7 @@ int connectTo(int socket, const addrinfo& address, std::chrono::milliseconds pat
 }  // namespace
 
 kube::Result<int> dial(const std::string& host, uint16_t port, std::chrono::milliseconds patience,
-                       Cutter::Line& line) {
+                       net::Cutter::Line& line) {
   const auto addresses = lookUp(host, port);
   if (!addresses) return tl::unexpected(addresses.error());
   int error = EADDRNOTAVAIL;
@@ -100,7 +101,7 @@ kube::Result<int> dial(const std::string& host, uint16_t port, std::chrono::mill
     error = connectTo(made, *address, patience, line);
     if (error == 0) return made;
     close(made);
-    if (line.why() != Cut::No) break;
+    if (line.why() != net::Cut::No) break;
   }
   return tl::unexpected(dialError(wordsOf(error)));
 }

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "client/cutter.h"
 #include "kube/result.h"
+#include "net/cutter.h"
 
 namespace lastout::client {
 
@@ -14,6 +14,6 @@ namespace lastout::client {
 // name or an IP address without brackets. Looking up a name takes as long as the system's resolver takes, and
 // cannot be cut. Fails with the words of the last address.
 kube::Result<int> dial(const std::string& host, uint16_t port, std::chrono::milliseconds patience,
-                       Cutter::Line& line);
+                       net::Cutter::Line& line);
 
 }  // namespace lastout::client

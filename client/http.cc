@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "client/cutter.h"
 #include "client/dial.h"
 #include "client/tls.h"
 #include "client/tls_stream.h"
 #include "kube/locks.h"
 #include "kube/quoting.h"
+#include "net/cutter.h"
 #include "net/sockets.h"
 #include "tls/error.h"
 
@@ -95,13 +95,13 @@ std::string wordsOfVerification(long result, const std::string& name, const std:
   }
 }
 
-std::string wordsOfCut(Cut why, Milliseconds patience) {
+std::string wordsOfCut(net::Cut why, Milliseconds patience) {
   switch (why) {
-    case Cut::Stopped:
+    case net::Cut::Stopped:
       return "it was stopped";
-    case Cut::Silence:
+    case net::Cut::Silence:
       return "the server said nothing for " + std::to_string(patience.count()) + " ms";
-    case Cut::No:
+    case net::Cut::No:
       break;
   }
   return "it was cut";
@@ -131,7 +131,7 @@ class HttpApiServer::Connection final : public httplib::SSLClient {
 
   // What follows is for one exchange at a time.
   // False when no descriptor is left.
-  bool begin(Cutter::Line& line, Milliseconds patience) {
+  bool begin(net::Cutter::Line& line, Milliseconds patience) {
     set_connection_timeout(patience + kLibraryPatience);
     set_read_timeout(patience + kLibraryPatience);
     set_write_timeout(patience + kLibraryPatience);
@@ -193,7 +193,7 @@ class HttpApiServer::Connection final : public httplib::SSLClient {
   const uint16_t dialledPort_;
   const bool isTls_;
   const Milliseconds patience_;
-  Cutter::Line* line_ = nullptr;
+  net::Cutter::Line* line_ = nullptr;
   TlsStream* stream_ = nullptr;
   bool endless_ = false;
   bool hasMore_ = false;
@@ -219,7 +219,7 @@ struct HttpApiServer::State {
   std::string serverName;
   std::string address;           // host:port
   std::optional<ClientTls> tls;  // of a server with TLS
-  Cutter cutter;
+  net::Cutter cutter;
   kube::Mutex mutex;
   std::vector<std::unique_ptr<Connection>> idle LASTOUT_GUARDED_BY(mutex);
   std::unique_ptr<Connection> unused LASTOUT_GUARDED_BY(mutex);  // it was made to see whether one can be
@@ -303,8 +303,8 @@ kube::Result<std::unique_ptr<HttpApiServer::Connection>> HttpApiServer::newConne
 
 kube::Result<void> HttpApiServer::once(Connection& connection, Exchange& exchange) {
   const Milliseconds patience = exchange.patience;
-  Cutter::Line line(state_->cutter);
-  exchange.cut = line.why() != Cut::No;
+  net::Cutter::Line line(state_->cutter);
+  exchange.cut = line.why() != net::Cut::No;
   if (exchange.cut) return tl::unexpected(httpError(wordsOfCut(line.why(), patience)));
   const auto tell = [&](std::string_view piece) {
     connection.heard();
@@ -334,7 +334,7 @@ kube::Result<void> HttpApiServer::once(Connection& connection, Exchange& exchang
     line.rest();
   }
   if (result) return {};
-  exchange.cut = !connection.endless() && line.why() != Cut::No;
+  exchange.cut = !connection.endless() && line.why() != net::Cut::No;
   return tl::unexpected(httpError(exchange.cut ? wordsOfCut(line.why(), patience)
                                                : connection.wordsOfFailure(result.error(), exchange.begun)));
 }

@@ -12,7 +12,7 @@ using State = net::RequestReader::State;
 
 namespace {
 
-constexpr net::RequestLimits kLimits{.header = 512, .body = 256};
+constexpr net::RequestLimits kLimits{.header = 512, .target = 128, .body = 256, .takesChunks = true};
 
 struct Read {
   State state = State::Header;
@@ -40,7 +40,7 @@ Read readInPieces(std::string_view text, size_t piece) {
         "what waits is bounded");
   } while (!text.empty() && read.state != State::Whole && read.state != State::Bad);
   read.left.append(text);
-  if (read.state == State::Bad) read.status = reader.status();
+  if (read.state == State::Bad) read.status = reader.refusal().status;
   if (read.headerRead) read.request = reader.request();
   check(read.request.body.size() <= kLimits.body, "a body is bounded");
   return read;
@@ -53,8 +53,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (text.empty()) return 0;
   const Read whole = readInPieces(text, text.size());
   if (whole.state == State::Bad)
-    check(whole.status == 400 || whole.status == 411 || whole.status == 413 || whole.status == 415 ||
-              whole.status == 431,
+    check(whole.status == 400 || whole.status == 411 || whole.status == 413 || whole.status == 414 ||
+              whole.status == 415 || whole.status == 431,
           "a known status", std::to_string(whole.status));
   for (const size_t piece : {size_t{1}, size_t{7}, size_t{64}}) {
     const Read pieces = readInPieces(text, piece);

@@ -7,14 +7,15 @@
 #include <string_view>
 
 #include "fuzz/check.h"
-#include "simulator/http_head.h"
+#include "net/http_head.h"
 
 using lastout::fuzz::check;
+namespace net = lastout::net;
 namespace simulator = lastout::simulator;
 
 namespace {
 
-constexpr size_t kMostBody = 1000;
+constexpr net::RequestLimits kLimits{.target = 1000, .body = 1000, .takesChunks = true};
 
 std::string formEncoded(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -41,14 +42,16 @@ void checkQuery(std::string_view text) {
 }
 
 void checkHead(std::string_view text) {
-  const auto head = simulator::parseHead(text, kMostBody);
+  const auto head = net::parseHttpHead(text, kLimits);
   if (!head) {
-    check(head.error().code == 400 || head.error().code == 413, "a bad request or one that is too large");
+    const int status = head.error().status;
+    check(status == 400 || status == 413 || status == 414 || status == 415,
+          "a bad request or one that is too large", std::to_string(status));
     return;
   }
-  check(head->contentLength <= kMostBody, "a body within the limit");
-  check(!head->chunked || head->contentLength == 0, "one end of a body");
-  check(head->requestLine.find_first_of("\r\n") == std::string::npos, "one line");
+  check(head->contentLength.value_or(0) <= kLimits.body, "a body within the limit");
+  check(!head->isChunked || !head->contentLength, "one end of a body");
+  check((head->method + head->target).find_first_of(" \r\n") == std::string::npos, "one line");
 }
 
 }  // namespace

@@ -15,12 +15,14 @@ namespace asio = boost::asio;
 using Tcp = asio::ip::tcp;
 using AsioError = boost::system::error_code;
 
-constexpr size_t kMostDrained = size_t{1} << 20;  // bytes that are read and thrown away behind a refusal
-constexpr size_t kLongestReport = 300;            // bytes of what a handler said
+constexpr size_t kLongestReport = 300;           // bytes of what a handler said
+constexpr size_t kRenewedBy = size_t{64} << 10;  // bytes that a client has to take in the time for an answer
+constexpr size_t kMostAhead = size_t{16} << 10;  // bytes that are read of a client while its answer goes on
+constexpr std::chrono::milliseconds kStreamPatience{500};
 constexpr std::string_view kNothingHere = "there is nothing here";
 constexpr int kMostSteps = 64;  // with one connection, before others have their turn
 
-// What a handler answers; nothing: it failed.
+// What a handler answers; nullopt: it failed.
 std::optional<HttpResponse> runHandler(const HttpHandler& handler, HttpRequest request) {
   try {
     return handler(std::move(request));
@@ -44,10 +46,11 @@ HttpResponse plainAnswer(int status, std::string_view words) {
 bool hasBody(const std::string& method) { return method == "POST" || method == "PUT" || method == "PATCH"; }
 
 bool leadsTo(const HttpRoute& route, const std::string& path) {
-  return route.path.ends_with('/') ? path.starts_with(route.path) : route.path == path;
+  const bool isPrefix = route.path.empty() || route.path.ends_with('/');
+  return isPrefix ? path.starts_with(route.path) : route.path == path;
 }
 
-// What a connection waits for before the step can be taken; nothing: it was taken, or never will be.
+// What a connection waits for before the step can be taken; nullopt: it was taken, or never will be.
 std::optional<HttpNext> waitAfter(TlsStep step) {
   switch (step) {
     case TlsStep::WantsRead:
@@ -97,7 +100,7 @@ HttpNext HttpLoop::step(const HttpConnectionPointer& connection) {
     case HttpPhase::Request:
       return stepRequest(connection);
     case HttpPhase::Answer:
-      return stepAnswer(*connection);
+      return stepAnswer(connection);
     case HttpPhase::Linger:
       return stepLinger(*connection);
     case HttpPhase::Work:
@@ -145,7 +148,7 @@ HttpNext HttpLoop::stepRequest(const HttpConnectionPointer& connection) {
     case RequestReader::State::Bad:
       break;
   }
-  return refuse(self, self.reader->status(), self.reader->problem());
+  return refuse(self, self.reader->refusal().status, self.reader->refusal().why);
 }
 
 HttpNext HttpLoop::readSome(HttpConnection& connection) {
@@ -177,9 +180,13 @@ HttpNext HttpLoop::sendSome(HttpConnection& connection) {
       return HttpNext::Nothing;
     }
     connection.sent += written;
+    if (connection.phase != HttpPhase::Answer || connection.sent - connection.renewedAt < kRenewedBy)
+      continue;
+    connection.renewedAt = connection.sent;
+    enter(connection, HttpPhase::Answer);
   }
   connection.output = std::string();
-  connection.sent = 0;
+  connection.sent = connection.renewedAt = 0;
   return HttpNext::Again;
 }
 
@@ -192,7 +199,7 @@ HttpNext HttpLoop::checkHeader(HttpConnection& connection) {
   std::string allowed;
   for (const HttpRoute& route : routes_) {
     if (!leadsTo(route, request.path)) continue;
-    if (route.method == wanted) connection.route = &route;
+    if (route.method.empty() || route.method == wanted) connection.route = &route;
     allowed.append(allowed.empty() ? "" : ", ").append(route.method);
   }
   if (connection.route == nullptr) {
@@ -206,7 +213,7 @@ HttpNext HttpLoop::checkHeader(HttpConnection& connection) {
   if (connection.needsClient && !route.open && !connection.tls.hasVerifiedClient())
     return refuse(connection, 403, "a client certificate is needed here");
   if (route.knows && !route.knows(request.path)) return refuse(connection, 404, kNothingHere);
-  if (hasBody(request.method) && !connection.reader->hasLength())
+  if (!route.method.empty() && hasBody(request.method) && !connection.reader->hasLength())
     return refuse(connection, 411, "the length of the body has to be said");
   if (!route.contentType.empty() && request.contentType != route.contentType)
     return refuse(connection, 415, "only " + route.contentType + " is understood here");
@@ -221,8 +228,10 @@ HttpNext HttpLoop::dispatch(const HttpConnectionPointer& connection) {
   HttpRequest request = std::move(self.reader->request());
   request.peer = self.peer;
   request.client = self.tls.client();
+  request.clientGroups = self.tls.clientGroups();
   request.begun = self.since;
   self.endAfterAnswer = !self.reader->keepAlive();
+  self.takesChunks = self.reader->takesChunks();
   self.reader.reset();
   enter(self, HttpPhase::Work);
   const auto come = [this](HttpConnection& to, const std::optional<HttpResponse>& response) {
@@ -267,24 +276,90 @@ void HttpLoop::release(HttpConnection& connection) { heldBytes_ -= std::exchange
 void HttpLoop::answer(HttpConnection& connection, const HttpResponse& response) {
   release(connection);
   connection.reader.reset();
-  connection.endAfterAnswer = connection.endAfterAnswer || stopping_;
-  connection.output = responseText(response, connection.endAfterAnswer, connection.withBody);
-  connection.sent = 0;
+  const bool isCut = response.stream != nullptr && !connection.takesChunks;  // it ends with the connection
+  connection.endAfterAnswer = connection.endAfterAnswer || stopping_ || isCut;
+  connection.output =
+      responseText(response, connection.endAfterAnswer, connection.withBody, connection.takesChunks);
+  connection.sent = connection.renewedAt = 0;
+  if (connection.withBody) connection.stream = response.stream;
+  if (connection.stream != nullptr && stopping_) connection.stream->end();
   enter(connection, HttpPhase::Answer);
+}
+
+// A worker waits for it; the connection is at work meanwhile.
+void HttpLoop::askForPiece(const HttpConnectionPointer& connection) {
+  listenToClient(connection);
+  if (connection->closed) return;
+  const bool added = workers_->add([this, connection, stream = connection->stream]() mutable {
+    std::optional<std::string> piece;
+    bool failed = false;
+    try {
+      piece = stream->next(kStreamPatience);
+    } catch (...) {
+      failed = true;
+    }
+    stream.reset();
+    asio::post(context_, [this, connection, piece = std::move(piece), failed] {
+      if (connection->closed) return;
+      if (failed) {
+        report(connection.get(), 0, "closed: the answer could not be continued");
+        return close(*connection);
+      }
+      if (piece && piece->empty()) return askForPiece(connection);
+      sendPiece(*connection, piece);
+      go(connection);
+    });
+  });
+  if (added) return;
+  report(connection.get(), 0, "closed: there are too many requests at the moment");
+  close(*connection);
+}
+
+void HttpLoop::sendPiece(HttpConnection& connection, const std::optional<std::string>& piece) {
+  if (!piece) connection.stream = nullptr;
+  connection.output = connection.takesChunks ? chunkText(piece.value_or("")) : piece.value_or("");
+  enter(connection, HttpPhase::Answer);
+}
+
+// Notices at once when the client of a stream goes away, while there is nothing to send.
+void HttpLoop::listenToClient(const HttpConnectionPointer& connection) {
+  if (connection->isListened) return;
+  connection->isListened = true;
+  connection->socket.async_wait(Tcp::socket::wait_read, [this, connection](const AsioError& error) {
+    connection->isListened = false;
+    if (!error && !connection->closed) hearClient(connection);
+  });
+}
+
+void HttpLoop::hearClient(const HttpConnectionPointer& connection) {
+  if (connection->phase != HttpPhase::Work || connection->stream == nullptr) return;
+  while (connection->input.size() < kMostAhead) {
+    size_t got = 0;
+    const TlsStep taken = connection->tls.read(piece_.data(), piece_.size(), got);
+    if (taken == TlsStep::WantsRead) return listenToClient(connection);
+    if (taken != TlsStep::Done) return endQuietly(*connection);
+    connection->input.append(piece_.data(), got);
+  }
 }
 
 // Says no, and says so in the log.
 HttpNext HttpLoop::refuse(HttpConnection& connection, int status, std::string_view why, bool end) {
   report(&connection, status, why);
   connection.endAfterAnswer = end;
-  const HttpResponse response = plainAnswer(status, why);  // `why` may be the reader's
-  answer(connection, response);
+  answer(connection,
+         options_.refuse ? options_.refuse({status, std::string(why)}) : plainAnswer(status, why));
   return HttpNext::Again;
 }
 
-HttpNext HttpLoop::stepAnswer(HttpConnection& connection) {
+HttpNext HttpLoop::stepAnswer(const HttpConnectionPointer& pointer) {
+  HttpConnection& connection = *pointer;
   if (const HttpNext next = sendSome(connection); next != HttpNext::Again) return next;
-  if (connection.endAfterAnswer) return linger(connection);
+  if (connection.stream != nullptr) {
+    enter(connection, HttpPhase::Work);
+    askForPiece(pointer);
+    return HttpNext::Nothing;
+  }
+  if (connection.endAfterAnswer || stopping_) return linger(connection);
   enter(connection, HttpPhase::Idle);
   connection.fresh = !connection.input.empty();
   if (!connection.fresh) connection.input = std::string();  // its room too
@@ -304,7 +379,7 @@ HttpNext HttpLoop::linger(HttpConnection& connection) {
 }
 
 HttpNext HttpLoop::stepLinger(HttpConnection& connection) {
-  if (connection.drained > kMostDrained) return HttpNext::Nothing;  // until its time is over
+  if (connection.drained > options_.drained) return HttpNext::Nothing;  // until its time is over
   const auto got = ::recv(connection.socket.native_handle(), piece_.data(), piece_.size(), 0);
   if (got > 0) {
     connection.drained += static_cast<size_t>(got);

@@ -5,7 +5,6 @@
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 
-#include "kube/quoting.h"
 #include "net/sockets.h"
 
 namespace lastout::net {
@@ -24,10 +23,8 @@ std::string describe(const Tcp::endpoint& endpoint) {
 }
 
 tl::unexpected<kube::Error> cannotListen(const HttpServerOptions& options, const std::string& why) {
-  return tl::unexpected(kube::Error{"cannot listen on " + kube::inQuotes(options.address) + ", port " +
-                                        std::to_string(options.port) + ": " + why,
-                                    {},
-                                    {}});
+  return tl::unexpected(
+      kube::Error{"cannot listen on " + joinHostPort(options.address, options.port) + ": " + why, {}, {}});
 }
 
 }  // namespace
@@ -37,7 +34,7 @@ kube::Result<void> HttpLoop::use(const TlsIdentity& identity) {
   if (!context) return tl::unexpected(std::move(context.error()));
   const kube::MutexLock lock(identityMutex_);
   identity_ = std::move(*context);
-  needsClient_ = !identity.clientCa.empty();
+  needsClient_ = !identity.clientCa.empty() && !identity.servesStrangers;
   return {};
 }
 
@@ -45,7 +42,7 @@ kube::Result<void> HttpLoop::listen() {
   AsioError error;
   const auto address = asio::ip::make_address(options_.address, error);
   if (error) return cannotListen(options_, "this is no IP address");
-  if (options_.plain && !address.is_loopback())
+  if (options_.plain && !options_.plainForOthers && !address.is_loopback())
     return cannotListen(options_, "without TLS only a loopback address is listened at");
   if (options_.port < 0 || options_.port > 65'535) return cannotListen(options_, "there is no such port");
   const Tcp::endpoint endpoint(address, static_cast<uint16_t>(options_.port));
@@ -60,7 +57,9 @@ kube::Result<void> HttpLoop::listen() {
 }
 
 void HttpLoop::start() {
-  workers_.emplace(options_.workers, options_.waiting);
+  workers_.emplace(WorkerLimits{.threads = options_.workers,
+                                .mostThreads = std::max(options_.workers, options_.mostWorkers),
+                                .mostWaiting = options_.waiting});
   thread_ = std::thread([this] { run(); });
 }
 
@@ -81,6 +80,9 @@ void HttpLoop::stop(std::chrono::milliseconds grace) {
   asio::post(context_, [this, grace] { beginStop(grace); });
   thread_.join();
   workers_->stop();
+  // What workers have said meanwhile is let go: their connections are closed.
+  context_.restart();
+  context_.poll();
 }
 
 void HttpLoop::beginStop(std::chrono::milliseconds grace) {
@@ -97,13 +99,23 @@ void HttpLoop::beginStop(std::chrono::milliseconds grace) {
   for (const HttpConnectionPointer& begun :
        HttpConnectionList(connections_[static_cast<size_t>(HttpPhase::Handshake)]))
     close(*begun);
+  if (grace == std::chrono::milliseconds(0)) {
+    closeAll();
+    return finishIfEmpty();
+  }
+  for (const HttpConnectionList& list : connections_)
+    for (const HttpConnectionPointer& connection : list)
+      if (connection->stream != nullptr) connection->stream->end();
   grace_.expires_after(grace);
   grace_.async_wait([this](const AsioError& error) {
-    if (error) return;
-    for (HttpConnectionList& list : connections_)
-      while (!list.empty()) close(*HttpConnectionPointer(list.front()));
+    if (!error) closeAll();
   });
   finishIfEmpty();
+}
+
+void HttpLoop::closeAll() {
+  for (HttpConnectionList& list : connections_)
+    while (!list.empty()) close(*HttpConnectionPointer(list.front()));
 }
 
 void HttpLoop::finishIfEmpty() {
@@ -186,6 +198,7 @@ void HttpLoop::close(HttpConnection& connection) {
   if (connection.closed) return;
   connection.closed = true;
   release(connection);
+  if (connection.stream != nullptr) std::exchange(connection.stream, nullptr)->end();
   AsioError ignored;
   connection.socket.close(ignored);
   --open;

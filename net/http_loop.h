@@ -29,7 +29,7 @@ enum class HttpPhase : uint8_t {
   Handshake,
   Idle,     // nothing of the next request has come
   Request,  // since its first byte
-  Work,     // a worker has it; nothing is read meanwhile
+  Work,     // a worker has it, or waits for the next piece of its answer
   Answer,
   Linger  // everything was said; the client is given time to read it and to close
 };
@@ -62,9 +62,13 @@ struct HttpConnection {
   const HttpRoute* route = nullptr;
   size_t held = 0;  // bytes of the request under way
   std::string output;
-  size_t sent = 0;  // of it
+  size_t sent = 0;       // of it
+  size_t renewedAt = 0;  // of it was sent when its time began
   bool endAfterAnswer = false;
   bool withBody = true;
+  bool takesChunks = true;             // its client knows answers without a length
+  std::shared_ptr<HttpStream> stream;  // the answer under way; null: it is whole
+  bool isListened = false;             // whether the client of a stream goes away
   size_t drained = 0;
 };
 
@@ -97,6 +101,7 @@ class HttpLoop {
   void close(HttpConnection& connection);
   void endQuietly(HttpConnection& connection);
   void beginStop(std::chrono::milliseconds grace);
+  void closeAll();
   void finishIfEmpty();
 
   // Time passes.
@@ -111,7 +116,7 @@ class HttpLoop {
   HttpNext step(const HttpConnectionPointer& connection);
   HttpNext stepHandshake(HttpConnection& connection);
   HttpNext stepRequest(const HttpConnectionPointer& connection);
-  HttpNext stepAnswer(HttpConnection& connection);
+  HttpNext stepAnswer(const HttpConnectionPointer& connection);
   HttpNext stepLinger(HttpConnection& connection);
   HttpNext readSome(HttpConnection& connection);
   HttpNext sendSome(HttpConnection& connection);
@@ -120,6 +125,10 @@ class HttpLoop {
   bool hold(HttpConnection& connection, size_t bytes);
   void release(HttpConnection& connection);
   void answer(HttpConnection& connection, const HttpResponse& response);
+  void askForPiece(const HttpConnectionPointer& connection);
+  void sendPiece(HttpConnection& connection, const std::optional<std::string>& piece);
+  void listenToClient(const HttpConnectionPointer& connection);
+  void hearClient(const HttpConnectionPointer& connection);
   HttpNext refuse(HttpConnection& connection, int status, std::string_view why, bool end = true);
   HttpNext linger(HttpConnection& connection);
   void report(const HttpConnection* connection, int status, std::string_view message,

@@ -24,16 +24,23 @@ HttpServer::~HttpServer() { stop(std::chrono::milliseconds(0)); }
 
 kube::Result<std::unique_ptr<HttpServer>> HttpServer::open(const HttpServerOptions& options,
                                                            std::vector<HttpRoute> routes, HttpLog log) {
+  auto server = listen(options, std::move(routes), std::move(log));
+  if (server) (*server)->start();
+  return server;
+}
+
+kube::Result<std::unique_ptr<HttpServer>> HttpServer::listen(const HttpServerOptions& options,
+                                                             std::vector<HttpRoute> routes, HttpLog log) {
   ignoreBrokenPipes();
   auto loop = std::make_unique<HttpLoop>(options, std::move(routes), std::move(log));
   if (!options.plain) {
     if (auto used = loop->use(options.identity); !used) return tl::unexpected(std::move(used.error()));
   }
   if (auto listening = loop->listen(); !listening) return tl::unexpected(std::move(listening.error()));
-  loop->start();
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(loop)));
 }
 
+void HttpServer::start() { loop_->start(); }
 kube::Result<void> HttpServer::use(const TlsIdentity& identity) { return loop_->use(identity); }
 int HttpServer::port() const { return loop_->port; }
 size_t HttpServer::connections() const { return loop_->open; }

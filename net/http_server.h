@@ -1,6 +1,6 @@
-// HttpServer: HTTPS for admission reviews, and for what else lastout is asked. One thread reads and writes
-// all connections, a few workers decide; nobody who merely opens connections, or is slow, keeps others from
-// being answered (docs/decisions/admission-listener.md).
+// HttpServer: the one HTTP server of lastout, for admission reviews, for people's questions and for the
+// embedded API. One thread reads and writes all connections, workers decide; nobody who merely opens
+// connections, or is slow, keeps others from being answered (docs/decisions/admission-listener.md).
 #pragma once
 
 #include <chrono>
@@ -20,17 +20,26 @@ struct HttpServerOptions {
   std::string address = "127.0.0.1";  // an IP address; "::" is every address of this machine
   int port = 0;                       // 0: any that is free
   TlsIdentity identity;
-  // HTTP without TLS, and without an identity: at a loopback address alone.
+  // HTTP without TLS, and without an identity: at a loopback address alone, unless it is said that others may
+  // ask, too.
   bool plain = false;
-  size_t workers = 64;   // most of which wait for others now and then
-  size_t waiting = 256;  // requests that wait for a worker; more are answered 503
+  bool plainForOthers = false;
+  size_t workers = 64;     // most of which wait for others now and then
+  size_t mostWorkers = 0;  // more than `workers` are made when none is free; 0: none are
+  size_t waiting = 256;    // requests that wait for a worker; more are answered 503
   RequestLimits request;
+  // Answers a request that no handler sees, and ends its connection mostly; empty: by its words as text. It
+  // is called by the server's own thread, and must not wait.
+  std::function<HttpResponse(const HttpRefusal&)> refuse = {};
+  // Bytes that are read and thrown away behind a refusal, so that its client can read that.
+  size_t drained = size_t{1} << 20;
   // Of all requests under way together, in bytes. Beyond it the request that has been coming for longest is
   // given up.
   size_t heldBytes = size_t{256} << 20;
   // At the same time. One more takes the place of that which has kept us waiting for longest.
   size_t connections = 4096;
-  // For the TLS handshake; for a request from its first byte to its last; for the client to take an answer.
+  // For the TLS handshake; for a request from its first byte to its last; for the client to take an answer,
+  // or each 64 KiB of a longer one.
   std::chrono::milliseconds requestTime{10'000};
   // Between requests. An API server closes its own end after 90 s; if we were first, a review could meet a
   // connection that is just being closed.
@@ -60,6 +69,10 @@ class HttpServer {
   // the program ignore SIGPIPE. Fails when the address cannot be had or the identity is unusable.
   static kube::Result<std::unique_ptr<HttpServer>> open(const HttpServerOptions& options,
                                                         std::vector<HttpRoute> routes, HttpLog log);
+  // As open(), but answers from start() on: clients may connect meanwhile.
+  static kube::Result<std::unique_ptr<HttpServer>> listen(const HttpServerOptions& options,
+                                                          std::vector<HttpRoute> routes, HttpLog log);
+  void start();   // once
   ~HttpServer();  // as stop(0)
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -71,9 +84,9 @@ class HttpServer {
   int port() const;
   size_t connections() const;  // that are open
 
-  // No new connections; idle ones end; requests under way are answered. After `grace` what is left is closed.
-  // Returns when all is done; a handler that is running is waited for, whatever the grace. Not from a
-  // handler.
+  // No new connections; idle ones end; requests under way are answered; streams end. After `grace`, or at
+  // once where that is 0, what is left is closed. Returns when all is done; a handler that is running is
+  // waited for, whatever the grace. Not from a handler.
   void stop(std::chrono::milliseconds grace);
 
  private:

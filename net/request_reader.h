@@ -1,19 +1,14 @@
-// RequestReader: the bytes of one HTTP/1.1 request, as they come, into an HttpRequest. Bodies say their
-// length: there are no chunks. No sockets; the only file that knows the HTTP parser.
+// RequestReader: the bytes of one HTTP/1.1 request, as they come, into an HttpRequest. No sockets.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
+#include <string_view>
 
+#include "net/http_head.h"
 #include "net/http_message.h"
 
 namespace lastout::net {
-
-struct RequestLimits {
-  size_t header = size_t{16} << 10;  // bytes of the request line and headers together
-  size_t body = size_t{8} << 20;     // bytes
-};
 
 class RequestReader {
  public:
@@ -25,30 +20,50 @@ class RequestReader {
     Bad
   };
 
-  explicit RequestReader(const RequestLimits& limits);
-  ~RequestReader();
-  RequestReader(const RequestReader&) = delete;
-  RequestReader& operator=(const RequestReader&) = delete;
+  explicit RequestReader(const RequestLimits& limits) : limits_(limits) {}
 
   // Takes from the beginning of `input` what belongs to the request; the next one's bytes stay.
   State feed(std::string& input);
 
-  // Of State::Bad: 400, 411, 413, 415 or 431, and why.
-  int status() const;
-  const std::string& problem() const;
+  // Of State::Bad: 400, 411, 413, 414, 415 or 431.
+  const HttpRefusal& refusal() const { return refusal_; }
 
   // From State::HeaderRead on, without the body; whole with State::Whole.
-  HttpRequest& request();
-  bool keepAlive() const;
-  bool hasLength() const;        // it says how long its body is
-  bool expectsContinue() const;  // the client waits for 100 before it sends the body
+  HttpRequest& request() { return request_; }
+  bool keepAlive() const { return !head_.endsConnection; }
+  bool takesChunks() const { return !head_.isOld; }  // its client knows answers without a length
+  // It says where its body ends.
+  bool hasLength() const { return head_.contentLength.has_value() || head_.isChunked; }
+  // The client waits for 100 before it sends the body.
+  bool expectsContinue() const { return head_.expectsContinue; }
 
  private:
-  struct Parser;
-  std::unique_ptr<Parser> parser_;
+  // What comes next of a body in chunks (RFC 9112, 7.1).
+  enum class Chunk : uint8_t { Size, Data, DataEnd, Trailer };
+
+  State bad(HttpRefusal refusal);
+  State feedHeader(std::string& input);
+  State feedBody(std::string& input);
+  State feedChunks(std::string& input);
+  State takeChunkLine(std::string_view line);
+
+  RequestLimits limits_;
+  State state_ = State::Header;
+  size_t searched_ = 0;  // bytes of a header's beginning that do not hold its end
+  HttpHead head_;
+  HttpRequest request_;
+  HttpRefusal refusal_;
+  size_t missing_ = 0;  // bytes of the body, or of the chunk
+  Chunk chunk_ = Chunk::Size;
+  size_t aroundChunks_ = 0;  // bytes so far that are no body
 };
 
-// The answer as it is sent. `close`: the connection ends with it. `withBody`: not for HEAD.
-std::string responseText(const HttpResponse& response, bool close, bool withBody = true);
+// Returns the answer as it is sent; of one with a stream its header. `close`: the connection ends with it.
+// `withBody`: not for HEAD. `inChunks`: how a stream is sent, unless it ends with the connection.
+std::string responseText(const HttpResponse& response, bool close, bool withBody = true,
+                         bool inChunks = true);
+
+// Returns a piece of a stream as it is sent in chunks; an empty one ends the answer.
+std::string chunkText(std::string_view piece);
 
 }  // namespace lastout::net

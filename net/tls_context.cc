@@ -38,7 +38,7 @@ bool useKey(SSL_CTX& context, const std::string& pem) {
          SSL_CTX_check_private_key(&context) == 1;
 }
 
-bool useClientCa(SSL_CTX& context, const std::string& pem) {
+bool useClientCa(SSL_CTX& context, const std::string& pem, bool servesStrangers) {
   const tls::Certificates authorities = tls::certificatesIn(pem);
   if (authorities.read.empty()) return false;
   for (const auto& authority : authorities.read) {
@@ -47,16 +47,26 @@ bool useClientCa(SSL_CTX& context, const std::string& pem) {
       return false;
   }
   ERR_clear_error();  // one that cannot be read ends them
-  SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, nullptr);
+  const SSL_verify_cb takeAnybody = [](int, X509_STORE_CTX*) { return 1; };
+  SSL_CTX_set_verify(&context, SSL_VERIFY_PEER, servesStrangers ? takeAnybody : nullptr);
   return true;
 }
 
-void configure(SSL_CTX& context) {
+void configure(SSL_CTX& context, bool servesStrangers) {
   SSL_CTX_set_min_proto_version(&context, TLS1_2_VERSION);
-  // A connection is kept, not resumed: nothing to remember, and a client is verified by the authority of now.
-  SSL_CTX_set_session_cache_mode(&context, SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_num_tickets(&context, 0);
-  SSL_CTX_set_options(&context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  if (servesStrangers) {
+    // Without it no session of a client that was asked for a certificate can be resumed.
+    constexpr std::string_view kSessions = "lastout";
+    SSL_CTX_set_session_id_context(&context, reinterpret_cast<const unsigned char*>(kSessions.data()),
+                                   kSessions.size());
+  } else {
+    // A connection is kept, not resumed: nothing to remember, and a client is verified by the authority of
+    // now.
+    SSL_CTX_set_session_cache_mode(&context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_num_tickets(&context, 0);
+    SSL_CTX_set_options(&context, SSL_OP_NO_TICKET);
+  }
+  SSL_CTX_set_options(&context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   // An idle connection holds no buffers.
   SSL_CTX_set_mode(&context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
@@ -68,10 +78,10 @@ kube::Result<TlsContext> makeTlsContext(const TlsIdentity& identity) {
   ERR_clear_error();
   const TlsContext context = tls::Owned<SSL_CTX>(SSL_CTX_new(TLS_server_method()));
   if (context == nullptr) return unusablePart("TLS library");
-  configure(*context);
+  configure(*context, identity.servesStrangers);
   if (!useCertificates(*context, identity.certificate)) return unusablePart("server's certificate");
   if (!useKey(*context, identity.privateKey)) return unusablePart("server's private key");
-  if (!identity.clientCa.empty() && !useClientCa(*context, identity.clientCa))
+  if (!identity.clientCa.empty() && !useClientCa(*context, identity.clientCa, identity.servesStrangers))
     return unusablePart("authority of clients");
   return context;
 }
@@ -178,6 +188,11 @@ std::string TlsStream::client() const {
   if (!hasVerifiedClient()) return {};
   const auto names = tls::subjectTexts(*SSL_get0_peer_certificate(connection_.get()), NID_commonName);
   return names.empty() ? std::string() : names.front();
+}
+
+std::vector<std::string> TlsStream::clientGroups() const {
+  if (!hasVerifiedClient()) return {};
+  return tls::subjectTexts(*SSL_get0_peer_certificate(connection_.get()), NID_organizationName);
 }
 
 }  // namespace lastout::net

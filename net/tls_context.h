@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kube/result.h"
 #include "tls/owned.h"
@@ -19,6 +20,9 @@ struct TlsIdentity {
   std::string certificate;  // the server's, and those between it and its authority
   std::string privateKey;   // without a passphrase
   std::string clientCa;     // who vouches for clients, one certificate or more; empty: clients are not asked
+  // As an API server does: a client whose certificate nobody vouches for is served as one that has shown
+  // none, and told so in an answer, not by TLS; and sessions may be resumed.
+  bool servesStrangers = false;
 };
 
 using TlsContext = std::shared_ptr<ssl_ctx_st>;
@@ -55,6 +59,7 @@ class TlsStream {
   bool isPlainHttp() const { return plainHttp_; }  // what the client began with is HTTP without TLS
   // The common name in the certificate that the client has shown and that was verified; "": none.
   std::string client() const;
+  std::vector<std::string> clientGroups() const;  // the organizations in it
   bool hasVerifiedClient() const;
 
  private:

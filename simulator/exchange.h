@@ -1,13 +1,13 @@
 // Exchange: one HTTP request and its answer, whatever carries them.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "net/http_message.h"
 #include "simulator/request.h"
 #include "simulator/user.h"
 
@@ -25,17 +25,8 @@ struct HttpRequest {
   Impersonation impersonation;
 };
 
-// What a watch sends, piece by piece. For the one thread that answers the request, but for end().
-class WatchResponse {
- public:
-  virtual ~WatchResponse() = default;
-  // The next piece, a few events and no more memory than they take. It may be empty when nothing came for
-  // `patience`; nullopt: the watch is over.
-  virtual std::optional<std::string> next(std::chrono::milliseconds patience) = 0;
-  // Ends the watch, also for a thread that waits in next(): the piece under way comes still, and then
-  // nothing. From any thread.
-  virtual void end() = 0;
-};
+// What a watch sends, piece by piece: a few events each.
+using WatchResponse = net::HttpStream;
 
 struct HttpResponse {
   int status = 200;

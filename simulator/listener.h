@@ -1,5 +1,5 @@
-// Listener: HTTP/1.1 over TCP, with or without TLS, for a Handler. The HTTP server library is known to it and
-// to its parts alone: ClientStream and ConnectionThreads.
+// Listener: the embedded API over HTTP/1.1, with or without TLS: who a client is, and how a Handler's answers
+// are sent. net/http_server.h carries them.
 #pragma once
 
 #include <functional>
@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "kube/result.h"
+#include "net/http_server.h"
 #include "simulator/exchange.h"
 
 namespace lastout::simulator {
@@ -19,9 +20,10 @@ using Authenticate =
     std::function<std::optional<UserInfo>(std::string_view token, const UserInfo* certificate)>;
 
 struct ListenerOptions {
-  std::string host = "127.0.0.1";  // or "::1"
+  std::string host = "127.0.0.1";  // or "::1", or the name of an address of this machine
   int port = 0;                    // 0: any that is free
-  size_t threads = 900;            // most connections at the same time, idle ones too; the others wait
+  size_t connections = 4096;       // at the same time; one more takes the place of the longest idle one
+  size_t threads = 900;            // most watches and requests that are worked on at the same time
   size_t mostBody = 3u << 20;      // bytes of a request's body; more is answered 413
   int slowestSeconds = 30;  // a client that sends no whole request, or takes nothing, in that time is dropped
   // PEM; without a certificate: plain HTTP.
@@ -46,9 +48,9 @@ class Listener {
   std::string url() const;  // "https://127.0.0.1:6443"
 
  private:
-  struct Server;
-  explicit Listener(std::unique_ptr<Server> server);
-  std::unique_ptr<Server> server_;
+  Listener(std::string url, std::unique_ptr<net::HttpServer> server);
+  const std::string url_;
+  std::unique_ptr<net::HttpServer> server_;
 };
 
 }  // namespace lastout::simulator

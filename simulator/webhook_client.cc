@@ -12,8 +12,8 @@
 
 #include "kube/locks.h"
 #include "kube/quoting.h"
+#include "net/cutter.h"
 #include "net/sockets.h"
-#include "simulator/connection.h"
 #include "simulator/webhooks.h"
 #include "tls/names.h"
 #include "tls/pem.h"
@@ -22,6 +22,7 @@ namespace lastout::simulator {
 namespace {
 
 using Milliseconds = std::chrono::milliseconds;
+using Deadline = std::chrono::steady_clock::time_point;
 using TlsClient = std::unique_ptr<httplib::SSLClient>;
 
 constexpr size_t kLongestAnswer = size_t{3} << 20;  // bytes
@@ -142,7 +143,7 @@ std::string wordsOfFailure(httplib::Error error, const CallTarget& target, const
 
 // One exchange over a connection that may be open already.
 tl::expected<WebhookResponse, std::string> exchange(httplib::SSLClient& client, const CallTarget& target,
-                                                    const std::string& body, Deadlines& deadlines,
+                                                    const std::string& body, net::Cutter& cutter,
                                                     Deadline deadline) {
   WebhookResponse response;
   httplib::Request request;
@@ -159,12 +160,14 @@ tl::expected<WebhookResponse, std::string> exchange(httplib::SSLClient& client, 
     response.body.append(data, length);
     return true;
   };
-  Deadlines::Watch watch(deadlines, deadline);
+  // Out of descriptors, the timeouts of single reads and writes are left.
+  net::Cutter::Line line(cutter);
+  line.expect(std::chrono::ceil<Milliseconds>(deadline - std::chrono::steady_clock::now()));
   bool hadSocket = client.is_socket_open() != 0;
-  if (hadSocket) watch.watch(client.socket());
-  client.set_socket_options([&watch, &hadSocket](socket_t socket) {
+  if (hadSocket) line.hold(client.socket());
+  client.set_socket_options([&line, &hadSocket](socket_t socket) {
     hadSocket = true;
-    watch.watch(socket);
+    line.hold(socket);
   });
   const httplib::Result result = client.send(request);
   client.set_socket_options(nullptr);
@@ -181,7 +184,7 @@ tl::expected<WebhookResponse, std::string> exchange(httplib::SSLClient& client, 
 // The connections that nobody uses at the moment, by what they lead to and whom they trust.
 class WebhookClient::Connections {
  public:
-  Deadlines deadlines;
+  net::Cutter cutter;
 
   TlsClient take(const std::string& key) {
     const kube::MutexLock lock(mutex_);
@@ -220,14 +223,14 @@ tl::expected<WebhookResponse, std::string> WebhookClient::post(const Webhook& we
   tl::expected<WebhookResponse, std::string> response;
   bool answered = false;
   if (client) {  // kept too long, it may have been closed: then a new one is tried
-    response = exchange(*client, *target, body, connections_->deadlines, deadline);
+    response = exchange(*client, *target, body, connections_->cutter, deadline);
     answered = response || std::chrono::steady_clock::now() >= deadline;
   }
   if (!answered) {
     auto made = connectionTo(*target, webhook);
     if (!made) return tl::unexpected(std::move(made.error()));
     client = std::move(*made);
-    response = exchange(*client, *target, body, connections_->deadlines, deadline);
+    response = exchange(*client, *target, body, connections_->cutter, deadline);
   }
   if (!response) return tl::unexpected("Post " + kube::inQuotes(target->url) + ": " + response.error());
   connections_->keep(key, std::move(client));

@@ -28,7 +28,8 @@ std::string resourceOf(const HttpRequest& request) {
 // What FaultyApi knows of it is guarded by its mutex.
 class FaultyApi::Watch : public simulator::WatchResponse {
  public:
-  Watch(FaultyApi& api, std::unique_ptr<WatchResponse> real, std::string resource, uint64_t generation)
+  Watch(FaultyApi& api, std::unique_ptr<simulator::WatchResponse> real, std::string resource,
+        uint64_t generation)
       : resource(std::move(resource)), generation(generation), api_(api), real_(std::move(real)) {}
 
   std::optional<std::string> next(milliseconds patience) override {
@@ -52,7 +53,7 @@ class FaultyApi::Watch : public simulator::WatchResponse {
 
  private:
   FaultyApi& api_;
-  const std::unique_ptr<WatchResponse> real_;
+  const std::unique_ptr<simulator::WatchResponse> real_;
   bool exhausted_ = false;
   std::atomic<bool> over_{false};
 };

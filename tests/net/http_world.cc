@@ -206,9 +206,9 @@ std::vector<net::HttpRoute> HttpWorld::routes() {
 }
 
 void HttpWorld::start(net::HttpServerOptions options) {
-  const std::string clientCa = options.identity.clientCa;
-  options.identity = testIdentity(authority);
-  options.identity.clientCa = clientCa;
+  const net::TlsIdentity given = std::exchange(options.identity, testIdentity(authority));
+  options.identity.clientCa = given.clientCa;
+  options.identity.servesStrangers = given.servesStrangers;
   auto opened =
       net::HttpServer::open(options, routes(), [this](const net::HttpEvent& event) { log.add(event); });
   if (!opened) stop(opened.error().message);

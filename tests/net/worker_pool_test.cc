@@ -2,10 +2,13 @@
 #include "net/worker_pool.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <future>
 #include <latch>
+#include <system_error>
+#include <thread>
 
 namespace lastout::net {
 namespace {
@@ -49,6 +52,48 @@ TEST(WorkerPool, RefusesWhatWouldWaitBeyondItsMost) {
   EXPECT_TRUE(held.pool().add([] {}));
   EXPECT_FALSE(held.pool().add([] {}));
   held.release();
+}
+
+// While there is one, no thread can be made: none gets a stack.
+class NoMoreThreads {
+ public:
+  NoMoreThreads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t huge;
+    pthread_attr_init(&huge);
+    pthread_attr_setstacksize(&huge, size_t{1} << 47);
+    EXPECT_EQ(pthread_setattr_default_np(&huge), 0);
+    pthread_attr_destroy(&huge);
+  }
+  ~NoMoreThreads() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+  NoMoreThreads(const NoMoreThreads&) = delete;
+  NoMoreThreads& operator=(const NoMoreThreads&) = delete;
+
+ private:
+  pthread_attr_t before_{};
+};
+
+TEST(WorkerPool, LetsAJobWaitThatGetsNoThread) {
+  WorkerPool pool({.threads = 1, .mostThreads = 8, .mostWaiting = 8});
+  std::promise<void> begun;
+  std::promise<void> ending;
+  std::promise<void> served;
+  pool.add([&] {
+    begun.set_value();
+    ending.get_future().wait();
+  });
+  begun.get_future().wait();
+  {
+    const NoMoreThreads none;
+    EXPECT_THROW(std::thread([] {}).detach(), std::system_error);
+    EXPECT_TRUE(pool.add([&] { served.set_value(); }));
+  }
+  ending.set_value();
+  served.get_future().wait();
+  pool.finish();
 }
 
 TEST(WorkerPool, FinishesWhatWasAddedAndTakesNothingMore) {

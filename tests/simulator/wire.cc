@@ -83,7 +83,7 @@ void identify(SSL_CTX& context, const simulator::CertifiedKey& identity) {
 // Counts itself, so that a test can tell when the listener has let go of it.
 class CountedWatch : public simulator::WatchResponse {
  public:
-  CountedWatch(std::unique_ptr<WatchResponse> watch, std::atomic<int>& count)
+  CountedWatch(std::unique_ptr<simulator::WatchResponse> watch, std::atomic<int>& count)
       : watch_(std::move(watch)), count_(count) {
     ++count_;
   }
@@ -97,7 +97,7 @@ class CountedWatch : public simulator::WatchResponse {
   void end() override { watch_->end(); }
 
  private:
-  std::unique_ptr<WatchResponse> watch_;
+  std::unique_ptr<simulator::WatchResponse> watch_;
   std::atomic<int>& count_;
 };
 

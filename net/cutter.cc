@@ -1,4 +1,4 @@
-#include "client/cutter.h"
+#include "net/cutter.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace lastout::client {
+namespace lastout::net {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -103,4 +103,4 @@ void Cutter::run() {
   }
 }
 
-}  // namespace lastout::client
+}  // namespace lastout::net

@@ -10,7 +10,7 @@
 
 #include "kube/locks.h"
 
-namespace lastout::client {
+namespace lastout::net {
 
 enum class Cut : uint8_t { No, Silence, Stopped };
 
@@ -67,4 +67,4 @@ class Cutter {
   std::thread thread_;
 };
 
-}  // namespace lastout::client
+}  // namespace lastout::net
