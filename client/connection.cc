@@ -1,9 +1,7 @@
 #include "client/connection.h"
 
 #include <algorithm>
-#include <charconv>
 
-#include "kube/ascii.h"
 #include "kube/names.h"
 #include "net/sockets.h"
 
@@ -16,10 +14,6 @@ constexpr uint16_t kHttpPort = 80;
 tl::unexpected<kube::Error> noAddress(std::string_view why) {
   return tl::unexpected(
       kube::Error{"is no server's address: " + std::string(why) + "; write it as https://HOST:PORT", {}, {}});
-}
-
-bool isHexOrColon(char c) {
-  return kube::isDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':' || c == '.';
 }
 
 bool isHostName(std::string_view host) {
@@ -56,27 +50,11 @@ kube::Result<ServerAddress> parseServerAddress(std::string_view text) {
   while (path.ends_with('/')) path.remove_suffix(1);
   server.path = path;
 
-  std::string_view port;
-  if (authority.starts_with('[')) {
-    const size_t end = authority.find(']');
-    if (end == std::string_view::npos) return noAddress("a \"[\" is not closed");
-    server.host = authority.substr(1, end - 1);
-    port = authority.substr(end + 1);
-    if (server.host.find(':') == std::string::npos || !std::ranges::all_of(server.host, isHexOrColon))
-      return noAddress("what stands in brackets is no IPv6 address");
-    if (!port.empty() && !port.starts_with(':')) return noAddress("after the \"]\" comes the port");
-  } else {
-    const size_t colon = std::min(authority.find(':'), authority.size());
-    server.host = authority.substr(0, colon);
-    port = authority.substr(colon);
-    if (server.host.empty()) return noAddress("it names no host");
-    if (!isHostName(server.host)) return noAddress("its host is no host's name");
-  }
-  if (port.empty()) return server;
-  port.remove_prefix(1);
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), server.port);
-  if (error != std::errc() || end != port.data() + port.size() || server.port == 0)
-    return noAddress("its port is no number from 1 to 65535");
+  const auto parsed = net::parseHostPort(authority);
+  if (!parsed) return noAddress(parsed.error());
+  server.host = parsed->host;
+  if (!authority.starts_with('[') && !isHostName(server.host)) return noAddress("its host is no host's name");
+  server.port = parsed->port.value_or(server.port);
   return server;
 }
 

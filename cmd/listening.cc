@@ -3,12 +3,11 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <limits>
 #include <utility>
 
 #include "kube/quoting.h"
+#include "net/sockets.h"
 
 namespace lastout::cmd {
 namespace {
@@ -20,24 +19,17 @@ constexpr rlim_t kManyDescriptors = 65'536;  // whatever more is allowed
 
 }  // namespace
 
-// An IPv6 address stands in brackets, which are not part of it.
 kube::Result<ListenAddress> addressOf(const std::string& option, const std::string& text) {
-  const size_t colon = text.rfind(':');
-  int port = -1;
-  if (colon != std::string::npos) {
-    const char* end = text.data() + text.size();
-    if (std::from_chars(text.data() + colon + 1, end, port).ptr != end) port = -1;
+  auto parsed = net::parseHostPort(text, 0);
+  if (!parsed || !parsed->port) {
+    const std::string why = parsed ? "" : ": " + parsed.error();
+    return tl::unexpected(kube::Error{option + ": " + kube::inQuotes(text) + " is no address with a port" +
+                                          why + "; write it as 127.0.0.1:PORT or [::1]:PORT",
+                                      {},
+                                      {}});
   }
-  if (port < 0 || port > std::numeric_limits<uint16_t>::max() || colon == 0)
-    return tl::unexpected(
-        kube::Error{option + ": " + kube::inQuotes(text) +
-                        " is no address with a port; write it as 127.0.0.1:PORT or [::1]:PORT",
-                    {},
-                    {}});
-  const bool inBrackets = text.front() == '[' && text[colon - 1] == ']';
-  std::string host = inBrackets ? text.substr(1, colon - 2) : text.substr(0, colon);
-  if (host == "localhost") host = "127.0.0.1";
-  return ListenAddress{std::move(host), static_cast<uint16_t>(port)};
+  if (parsed->host == "localhost") parsed->host = "127.0.0.1";
+  return ListenAddress{std::move(parsed->host), *parsed->port};
 }
 
 size_t roomForConnections(size_t others) {

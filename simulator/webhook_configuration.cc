@@ -1,14 +1,15 @@
 // checkConfiguration: reads the webhooks of a configuration and words what is wrong with them.
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "kube/encoding.h"
 #include "kube/fields.h"
 #include "kube/names.h"
 #include "kube/quoting.h"
 #include "kube/well_known.h"
+#include "net/sockets.h"
 #include "simulator/match_resources.h"
 #include "simulator/webhooks.h"
 
@@ -191,32 +192,13 @@ std::string_view authorityOf(std::string_view url) {
   return rest.substr(0, rest.find_first_of("/?#"));
 }
 
-bool isHostCharacter(char character) {
-  return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
-         (character >= '0' && character <= '9') || character == '.' || character == '-' || character == '_';
-}
-
-// "host:443", "[::1]"; nothing when it is no such thing.
+// "host:443", "[::1]"; nullopt: it is no such thing.
 std::optional<WebhookUrl> hostAndPort(std::string_view authority) {
+  auto parsed = net::parseHostPort(authority);
+  if (!parsed) return std::nullopt;
   WebhookUrl url;
-  std::string_view port;
-  if (authority.starts_with('[')) {
-    const size_t end = authority.find(']');
-    if (end == std::string_view::npos) return std::nullopt;
-    url.host = authority.substr(1, end - 1);
-    port = authority.substr(end + 1);
-    if (url.host.find_first_not_of("0123456789abcdefABCDEF:.") != std::string::npos) return std::nullopt;
-  } else {
-    url.host = authority.substr(0, authority.find(':'));
-    port = authority.substr(url.host.size());
-    if (!std::ranges::all_of(url.host, isHostCharacter)) return std::nullopt;
-  }
-  if (port.empty()) return url;
-  if (port.front() != ':') return std::nullopt;
-  port.remove_prefix(1);
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), url.port);
-  if (error != std::errc() || end != port.data() + port.size() || url.port < 1 || url.port > 65535)
-    return std::nullopt;
+  url.host = std::move(parsed->host);
+  url.port = parsed->port.value_or(443);
   return url;
 }
 
@@ -233,7 +215,7 @@ std::optional<WebhookUrlProblem> webhookUrlProblem(std::string_view url) {
                    "'https' is the only allowed URL scheme", true);
   }
   const std::string_view authority = authorityOf(url);
-  if (authority.empty()) return problem("", "host must be specified", true);
+  if (authority.empty() || authority.front() == ':') return problem("", "host must be specified", true);
   const size_t user = authority.find('@');
   if (user != std::string_view::npos)
     return problem(authority.substr(0, user), "user information is not permitted in the URL", false);
@@ -246,7 +228,6 @@ std::optional<WebhookUrlProblem> webhookUrlProblem(std::string_view url) {
   const auto parts = hostAndPort(authority);
   const std::string_view path = url.substr(kScheme.size() + authority.size());
   if (!parts || (!path.empty() && !isUrlPath(path))) return problem(url, "url must be a valid URL", true);
-  if (parts->host.empty()) return problem("", "host must be specified", true);
   return std::nullopt;
 }
 
