@@ -105,7 +105,7 @@ class HttpStreamTest : public HttpWorld {
       return net::HttpResponse{200, "text/plain", "", {}, std::make_shared<ToldStream::End>(told)};
     };
     net::HttpRoute any{"", "/any/", "", {}};
-    any.handler = [](net::HttpRequest request) {
+    any.handler = [](const net::HttpRequest& request) {
       return net::HttpResponse{200, "text/plain", request.method + ":" + request.body, {}, nullptr};
     };
     all.push_back(std::move(watch));

@@ -73,15 +73,20 @@ void ControllerDialogue::TearDown() {
   listener.reset();
 }
 
-// Without the conflicts of which no step knows, and their bodies; so is a DELETE of what is gone already.
+// Without the conflicts of which no step knows, and without repetitions of one that a step has made, until
+// the watch tells of it; each with its body. So is a DELETE of what is gone already.
 std::string ControllerDialogue::asked(const std::string& notes) const {
-  if (expectsConflicts()) return notes;
   std::istringstream lines(notes);
   std::string text;
+  std::string former;  // the last request, as it was answered
   bool isLeftOut = false;
   for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(' '))
-      isLeftOut = line.ends_with(" -> 409") || line.ends_with(" if unchanged -> 404");
+    if (!line.starts_with(' ')) {
+      const bool isConflict = line.ends_with(" -> 409");
+      isLeftOut = expectsConflicts() ? isConflict && line == former
+                                     : isConflict || line.ends_with(" if unchanged -> 404");
+      former = line;
+    }
     if (!isLeftOut) text += line + "\n";
   }
   return text;

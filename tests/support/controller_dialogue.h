@@ -9,7 +9,7 @@
 //   cluster passes SECONDS    the cluster's own controllers work for so long
 //   wait SECONDS           on the wall clock
 //   starts, ends           the controller; it is another process afterwards
-//   pass                   (a conflict is left out unless a step has made one: it comes of a late watch)
+//   pass                   (a conflict is left out, or told once where a step has made it: the watch is late)
 //                          the controller passes until what was written and told is as expected below, and
 //                          then a few times more; without an expectation a few times alone
 #pragma once

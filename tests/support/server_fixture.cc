@@ -51,7 +51,7 @@ Json provider() {
 
 }  // namespace
 
-ServerTest::ServerTest(server::ReviewsOptions options) : options_(std::move(options)) {
+ServerTest::ServerTest(const server::ReviewsOptions& options) : options_(options) {
   options_.budget = options_.servicesPatience = kPatience;  // this API server answers, on a busy machine late
   connect();
 }

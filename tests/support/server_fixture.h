@@ -23,7 +23,7 @@ using simulator::Json;
 
 class ServerTest : public WireTest {
  public:
-  explicit ServerTest(server::ReviewsOptions options = {});
+  explicit ServerTest(const server::ReviewsOptions& options = {});
   ~ServerTest() override;
 
   // Without a connection, as the wire is for lastout's own requests: no watches, of headers Content-Type and
