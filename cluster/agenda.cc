@@ -28,6 +28,13 @@ const Agenda::Entry* Agenda::find(const Action& action) const {
   return const_cast<Agenda*>(this)->findEntry(action);  // which changes nothing
 }
 
+template <class Change>
+void Agenda::reorder(const Entry& entry, const Change& change) {
+  order_.erase(entry);
+  change();
+  order_.insert(entry);
+}
+
 void Agenda::update(ActionSubject subject, const std::vector<Action>& enabled, Milliseconds now,
                     const Delay& delay) {
   const auto known = entries_.find(numberOf(subject));
@@ -43,9 +50,7 @@ void Agenda::update(ActionSubject subject, const std::vector<Action>& enabled, M
       entries.push_back({{.action = action, .due = now + delay(action)}, ++serials_});
       order_.insert(entries.back());
     } else if (isWokenByChange(action)) {
-      order_.erase(*entry);
-      entry->wake(now, delay(action));
-      order_.insert(*entry);
+      reorder(*entry, [&] { entry->wake(now, delay(action)); });
     }
   }
   if (entries.empty()) entries_.erase(numberOf(subject));
@@ -54,9 +59,7 @@ void Agenda::update(ActionSubject subject, const std::vector<Action>& enabled, M
 void Agenda::postpone(const Action& action, Milliseconds now, Milliseconds delay) {
   Entry* entry = findEntry(action);
   if (entry == nullptr) return;
-  order_.erase(*entry);
-  entry->postpone(now, delay);
-  order_.insert(*entry);
+  reorder(*entry, [&] { entry->postpone(now, delay); });
 }
 
 void Agenda::done(const Action& action) {

@@ -23,7 +23,7 @@ class Agenda {
   };
 
   // What the subject may do now is `enabled`, nothing else. What was there keeps its time; what is new is due
-  // after its delay. Called after a change of what the subject follows: that wakes.
+  // after its delay. Call it only after a change of what the subject follows, which wakes it.
   void update(ActionSubject subject, const std::vector<Action>& enabled, Milliseconds now,
               const Delay& delay);
   // As ScheduledAction::postpone().
@@ -44,6 +44,9 @@ class Agenda {
   };
   static uint64_t numberOf(ActionSubject subject);
   Entry* findEntry(const Action& action);
+  // Calls `change`, which changes when the entry is due.
+  template <class Change>
+  void reorder(const Entry& entry, const Change& change);
 
   std::unordered_map<uint64_t, Entries> entries_;  // by subject; none is empty
   std::set<ScheduledAction, Earlier> order_;

@@ -32,8 +32,8 @@ constexpr std::chrono::seconds kInForcePatience{60};
 constexpr milliseconds kInForceLook{20};
 constexpr milliseconds kGuardGrace{1'000};
 
-// As `lastout serve` beside a `lastout up`. The embedded cluster looks at the finalizers of an object once
-// more when it deletes it, so that one which holds counts from the beginning.
+// Returns the options of a `lastout serve` beside a `lastout up`. The embedded cluster reads the finalizers
+// of an object again when it deletes the object, so lastout relies on a finalizer as soon as it is set.
 ServeOptions serveOptions() {
   ServeOptions options;
   options.listen = std::string(kLoopback) + ":0";
@@ -50,7 +50,7 @@ bool isFinal(std::string_view reason) {
   return std::ranges::find(kFinal, reason) != kFinal.end();
 }
 
-// What lastout says of an object as it stands; null: nothing yet.
+// Returns the condition that lastout has written about the object's current generation; null: none yet.
 Json conditionOf(const Json& object, std::string_view type) {
   const Json generation = object.at("metadata").value("generation", Json());
   const Json status = object.value("status", Json::object());

@@ -24,7 +24,7 @@ constexpr size_t kAnswerWorkers = 2;
 constexpr size_t kMostQuestions = 32;  // that wait
 constexpr size_t kMostAskers = 256;
 
-// What --answers says; nothing: none are given.
+// Returns how questions are answered, as --answers says; nullopt: they are not.
 kube::Result<std::optional<server::AnswersOptions>> answersOf(const ServeOptions& options,
                                                               const net::TlsIdentity& identity) {
   if (options.answers.empty() || options.answers == "none") return std::nullopt;

@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kStreamPatience{500};
 constexpr std::string_view kNothingHere = "there is nothing here";
 constexpr int kMostSteps = 64;  // with one connection, before others have their turn
 
-// What a handler answers; nullopt: it failed.
+// Returns the handler's answer; nullopt: the handler threw an exception.
 std::optional<HttpResponse> runHandler(const HttpHandler& handler, HttpRequest request) {
   try {
     return handler(std::move(request));
@@ -50,7 +50,8 @@ bool leadsTo(const HttpRoute& route, const std::string& path) {
   return isPrefix ? path.starts_with(route.path) : route.path == path;
 }
 
-// What a connection waits for before the step can be taken; nullopt: it was taken, or never will be.
+// Returns what the connection has to wait for before it can repeat the step; nullopt: the step was taken, or
+// has failed for good.
 std::optional<HttpNext> waitAfter(TlsStep step) {
   switch (step) {
     case TlsStep::WantsRead:

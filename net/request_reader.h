@@ -25,7 +25,7 @@ class RequestReader {
   // Takes from the beginning of `input` what belongs to the request; the next one's bytes stay.
   State feed(std::string& input);
 
-  // Of State::Bad: 400, 411, 413, 414, 415 or 431.
+  // Returns the status and the words of a refusal, in State::Bad: 400, 411, 413, 414, 415 or 431.
   const HttpRefusal& refusal() const { return refusal_; }
 
   // From State::HeaderRead on, without the body; whole with State::Whole.

@@ -60,8 +60,8 @@ void configure(SSL_CTX& context, bool servesStrangers) {
     SSL_CTX_set_session_id_context(&context, reinterpret_cast<const unsigned char*>(kSessions.data()),
                                    kSessions.size());
   } else {
-    // A connection is kept, not resumed: nothing to remember, and a client is verified by the authority of
-    // now.
+    // Clients keep their connections, so sessions are not resumed: the server stores none, and it verifies
+    // each client by the current authority.
     SSL_CTX_set_session_cache_mode(&context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(&context, 0);
     SSL_CTX_set_options(&context, SSL_OP_NO_TICKET);

@@ -25,7 +25,7 @@ struct HttpRequest {
   Impersonation impersonation;
 };
 
-// What a watch sends, piece by piece: a few events each.
+// The answer to a watch: each piece has a few events.
 using WatchResponse = net::HttpStream;
 
 struct HttpResponse {

@@ -99,7 +99,7 @@ TEST_F(GuardInside, AKeptWorkIsGoneWhenWhatItAppliedIs) {
   waitUntil("test -z \"$(kubectl get manifestworks,appliedmanifestworks -A -o name)\"");
 }
 
-// Whoever is greeted may delete at once.
+// The greeting means that the guard is in force: a DELETE right after it is reviewed.
 TEST_F(GuardInside, IsInForceWhenItGreets) {
   begin("scenarios/story-three-works.yaml", {"--profile", "karmada"});
   for (const char* object : {"criticalservice for-finalizer-deployment", "deletionpolicy karmada"})

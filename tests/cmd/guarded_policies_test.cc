@@ -1,4 +1,5 @@
-// What the guard inside says by DeletionPolicies that need other objects than the request's, at the API.
+// Verdicts of `up --guard inside` at the API, by DeletionPolicies that depend on other objects than the
+// request's.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

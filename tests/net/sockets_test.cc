@@ -21,7 +21,7 @@ TEST(JoinHostPort, PutsIPv6AddressesAloneInBrackets) {
   EXPECT_EQ(joinHostPort("fd00::a", "6443"), "[fd00::a]:6443");
 }
 
-// What is read of a text: "HOST|PORT", or what is wrong with it.
+// Returns what parseHostPort() reads, as "HOST|PORT", or its error.
 std::string readAs(std::string_view text, uint16_t lowestPort = 1) {
   const auto parsed = parseHostPort(text, lowestPort);
   if (!parsed) return parsed.error();

@@ -38,7 +38,7 @@ class StoreDialogues : public testing::ControllerDialogue {
     store_ = std::make_unique<DeferredDeletionStore>(access, view, std::move(options));
     store_->start();
   }
-  // What was asked for until then is written.
+  // The store first writes everything that it was asked for until then.
   void end() override {
     if (store_) store_->finish(std::chrono::seconds(60));
     if (store_) store_->stop();
