@@ -8,6 +8,7 @@
 #include "admission/deferred_deletion.h"
 #include "criticalservice/critical_service.h"
 #include "criticalservice/provider_types.h"
+#include "graph/blockers.h"
 #include "kube/well_known.h"
 
 namespace lastout::admission {
@@ -217,10 +218,8 @@ void ClusterView::noteLoss(const criticalservice::CriticalService& service,
   Reliance& known = reliances_[service.meta.name];
   Reliance former = std::exchange(known, now);
   if (!changed_ || !isUnmet(index_.service(index_.find(service.meta.name)))) return;
-  std::erase_if(former.needed, [this](const kube::ObjectKey& object) {
-    const auto type = graph_.findType(object.type);
-    return type && believable(graph_.knowledge(*type)) && !graph_.find(object);
-  });
+  std::erase_if(former.needed,
+                [this](const kube::ObjectKey& object) { return graph::isKnownToBeGone(graph_, object); });
   std::erase_if(former.converted, [this](const kube::GroupResource& type) {
     return isMet(criticalservice::InstancesCriterion{type});
   });
@@ -350,7 +349,7 @@ bool ClusterView::guardsScaling(const kube::ObjectKey& key) const {
 bool ClusterView::isMet(const criticalservice::Criterion& criterion) const {
   const auto condition = graph_.findCondition(criticalservice::conditionOf(criterion));
   if (!condition) return told_ == ViewScope::Everything;
-  return graph_.holders(*condition) == 0 && believable(graph_.knowledge(*condition));
+  return graph::isMet(graph_, *condition);
 }
 
 Explanation ClusterView::explain(const kube::ObjectKey& key, const Decision& decision,

@@ -56,11 +56,6 @@ bool isAnythingIn(const KnownCluster& cluster, const std::string& space) {
   });
 }
 
-bool isFollowed(const graph::Graph& graph, const kube::GroupResource& type) {
-  const auto id = graph.findType(type);
-  return id && believable(graph.knowledge(*id));
-}
-
 }  // namespace
 
 AnswerOf<std::string> drawn(const KnownCluster& cluster, const GraphQuestion& question) {
@@ -97,7 +92,7 @@ AnswerOf<kube::ObjectKey> keyOf(const KnownCluster& cluster, std::string_view re
   if (!found) return tl::unexpected(Unanswered{false, std::move(found.error().message)});
   if (found->missing.empty()) return *found->key;
   const auto pattern = kube::parsePattern(reference, cluster.types);
-  if (!pattern || isFollowed(cluster.graph, pattern->key.type))
+  if (!pattern || believable(graph::knowledgeOf(cluster.graph, pattern->key.type)))
     return tl::unexpected(Unanswered{true, std::move(found->missing)});
   auto key = kube::parseReference(reference, cluster.types);
   if (!key) return tl::unexpected(Unanswered{false, key.error().message});

@@ -15,49 +15,27 @@
 namespace lastout::admission {
 namespace {
 
-constexpr uint32_t kMostLookedAt = 100'000;  // objects, for a warning
-
-// Calls visit(object) for objects of the type that are there, as long as it says so.
-template <class Visit>
-void forEachOf(const graph::Graph& graph, const kube::GroupResource& type, Visit visit) {
+std::vector<graph::ObjectId> objectsOf(const graph::Graph& graph, const kube::GroupResource& type) {
   const auto id = graph.findType(type);
-  if (!id) return;
-  const uint32_t slots = std::min(graph.objectSlots(), kMostLookedAt);
-  for (uint32_t slot = 0; slot < slots; ++slot) {
-    const graph::ObjectId object{slot};
-    if (!graph.isLive(object) || !graph.isPresent(object) || graph.object(object).type != *id) continue;
-    if (!visit(object)) return;
-  }
-}
-
-bool isSynced(const graph::Graph& graph, const kube::GroupResource& type) {
-  const auto id = graph.findType(type);
-  return id && believable(graph.knowledge(*id));
+  return id ? graph.objectsOf(*id) : std::vector<graph::ObjectId>();
 }
 
 // What nobody has looked at yet is not said to be missing.
 criticalservice::Surroundings surroundingsIn(const graph::Graph& graph) {
-  return {.exists =
-              [&graph](const kube::ObjectKey& key) {
-                return !isSynced(graph, key.type) || graph.find(key).has_value();
-              },
+  return {.exists = [&graph](const kube::ObjectKey& key) { return !graph::isKnownToBeGone(graph, key); },
           .carriedIn =
               [&graph](const criticalservice::FinalizerCriterion& criterion, std::string_view namespaceName) {
-                bool found = false;
-                forEachOf(graph, criterion.type, [&](graph::ObjectId object) {
-                  found = graph.namespaceName(object) == namespaceName &&
-                          std::ranges::count(graph.finalizers(object), criterion.finalizerName) > 0;
-                  return !found;
+                return std::ranges::any_of(objectsOf(graph, criterion.type), [&](graph::ObjectId object) {
+                  return graph.namespaceName(object) == namespaceName &&
+                         std::ranges::count(graph.finalizers(object), criterion.finalizerName) > 0;
                 });
-                return found;
               },
           .finalizers =
               [&graph](const kube::GroupResource& type) {
                 std::set<std::string, std::less<>> found;
-                forEachOf(graph, type, [&](graph::ObjectId object) {
+                for (const graph::ObjectId object : objectsOf(graph, type)) {
                   for (const std::string_view finalizer : graph.finalizers(object)) found.emplace(finalizer);
-                  return true;
-                });
+                }
                 return std::vector<std::string>(found.begin(), found.end());
               }};
 }
@@ -184,7 +162,8 @@ kube::Errors serviceWarnings(const ClusterView& view, const kube::ResourceMap& t
   const auto service = criticalservice::parse(after, types);
   if (!service) return {};
   const bool guards = service->intent != criticalservice::DeletionIntent::OrphanResources;
-  if (guards && !isSynced(view.graph(), service->provider.type)) unknown = service->provider;
+  if (guards && !believable(graph::knowledgeOf(view.graph(), service->provider.type)))
+    unknown = service->provider;
   criticalservice::Surroundings surroundings = surroundingsIn(view.graph());
   surroundings.personsCount = personsCount;
   return criticalservice::warnings(*service, types, surroundings);

@@ -192,7 +192,13 @@ class Graph {
   std::vector<std::string_view> scratch_;  // upsert's, kept for its memory alone
 };
 
-// ---------------------------------------------------------------------------------------------------------------------
+// Returns how well the objects of the type are known; Unknown if the graph does not have the type.
+Knowledge knowledgeOf(const Graph& graph, const kube::GroupResource& type);
+
+// True if the graph knows that the object does not exist; false where the graph does not know.
+bool isKnownToBeGone(const Graph& graph, const kube::ObjectKey& object);
+
+// Read by every decision, and so inline.
 
 inline uint32_t Graph::holders(ConditionId condition) const {
   const ConditionRecord& record = tables_.conditions[static_cast<uint32_t>(condition)];

@@ -253,4 +253,13 @@ std::vector<RequirementView> Graph::requirementsFrom(ObjectId origin) const {
   return result;
 }
 
+Knowledge knowledgeOf(const Graph& graph, const kube::GroupResource& type) {
+  const auto id = graph.findType(type);
+  return id ? graph.knowledge(*id) : Knowledge::Unknown;
+}
+
+bool isKnownToBeGone(const Graph& graph, const kube::ObjectKey& object) {
+  return believable(knowledgeOf(graph, object.type)) && !graph.find(object);
+}
+
 }  // namespace lastout::graph

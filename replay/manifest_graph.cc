@@ -41,11 +41,8 @@ class GraphBuilder {
   }
 
   void require(const std::vector<manifestwork::WorkRequirement>& requirements) {
-    for (const manifestwork::WorkRequirement& requirement : requirements) {
-      const graph::ConditionId condition = result_.graph.addCondition(requirement.condition);
-      result_.graph.require(requirement.subject, condition, requirement.origin);
-      result_.graph.releaseCondition(condition);
-    }
+    for (const manifestwork::WorkRequirement& one : requirements)
+      result_.graph.require(one.subject, one.condition, one.origin);
   }
 
   void addObjects() {

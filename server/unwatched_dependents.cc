@@ -10,7 +10,6 @@
 #include "manifestwork/manifest_work.h"
 #include "manifestwork/ordering.h"
 #include "server/runtime/object_client.h"
-#include "server/watch/unknown_types.h"
 
 namespace lastout::server {
 namespace {
@@ -79,9 +78,7 @@ class Inside {
   }
 
   void require(const manifestwork::WorkRequirement& one) {
-    const graph::ConditionId condition = cluster_.graph.addCondition(one.condition);
-    cluster_.graph.require(one.subject, condition, one.origin);
-    cluster_.graph.releaseCondition(condition);
+    cluster_.graph.require(one.subject, one.condition, one.origin);
   }
 
   // In the graph, then, too. Who made another one of that name later is not waited for.

@@ -10,7 +10,6 @@
 #include "criticalservice/critical_service.h"
 #include "criticalservice/dependencies.h"
 #include "server/runtime/object_client.h"
-#include "server/watch/provider_absence.h"
 
 namespace lastout::server {
 namespace {
@@ -67,7 +66,7 @@ std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& 
       const bool isUnwanted =
           service->deferral == criticalservice::DeferralMode::Never || (!isGuarded && !isInDoubt);
       const bool isWanted = !isUnwanted && admission::isDeferred(service->deferral, byController) &&
-                            (isGuarded || isKnownToBeGone(view, service->provider));
+                            (isGuarded || graph::isKnownToBeGone(view.graph(), service->provider));
       entry.isUnwanted = entry.isUnwanted && isUnwanted;
       entry.isProvider = entry.isProvider || deletion.object == service->provider;
       entry.statusEntries.push_back({service->meta.name, service->meta.uid, deletion, isWanted});

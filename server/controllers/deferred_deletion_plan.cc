@@ -2,7 +2,6 @@
 
 #include "criticalservice/critical_service.h"
 #include "kube/well_known.h"
-#include "server/watch/unknown_types.h"
 
 namespace lastout::server {
 namespace {

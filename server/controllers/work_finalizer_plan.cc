@@ -10,7 +10,6 @@
 #include "graph/edges.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
-#include "server/watch/unknown_types.h"
 
 namespace lastout::server {
 namespace {

@@ -10,7 +10,6 @@
 #include "criticalservice/dependencies.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
-#include "server/watch/unknown_types.h"
 
 namespace lastout::server {
 namespace {

@@ -1,13 +1,8 @@
 #include "server/watch/provider_absence.h"
 
 #include "server/runtime/object_client.h"
-#include "server/watch/unknown_types.h"
 
 namespace lastout::server {
-
-bool isKnownToBeGone(const admission::ClusterView& view, const kube::ObjectKey& object) {
-  return admission::believable(knowledgeOf(view.graph(), object.type)) && !view.graph().find(object);
-}
 
 bool isGone(client::ApiServer& server, const LiveView& view, const kube::ObjectKey& object,
             std::chrono::milliseconds patience) {

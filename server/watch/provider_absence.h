@@ -12,10 +12,7 @@
 
 namespace lastout::server {
 
-// True if the view knows that the object does not exist; false where the view does not know.
-bool isKnownToBeGone(const admission::ClusterView& view, const kube::ObjectKey& object);
-
-// True if the API server says so, too: the view may lag behind.
+// True if the API server says that the object does not exist: the view may lag behind.
 bool isGone(client::ApiServer& server, const LiveView& view, const kube::ObjectKey& object,
             std::chrono::milliseconds patience);
 

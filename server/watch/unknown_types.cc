@@ -23,11 +23,6 @@ constexpr WayNotToKnow kWaysNotToKnow[] = {{Knowledge::Forbidden, "TypeForbidden
 
 }  // namespace
 
-Knowledge knowledgeOf(const graph::Graph& graph, const kube::GroupResource& type) {
-  const auto id = graph.findType(type);
-  return id ? graph.knowledge(*id) : Knowledge::Unknown;
-}
-
 std::optional<UnknownTypes> unknownTypesAmong(const graph::Graph& graph,
                                               const std::set<kube::GroupResource>& types) {
   std::optional<UnknownTypes> found;

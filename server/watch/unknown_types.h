@@ -17,9 +17,6 @@ struct UnknownTypes {
   std::string message;        // "why; why; and 2 more"
 };
 
-// Returns how well the objects of the type are known.
-graph::Knowledge knowledgeOf(const graph::Graph& graph, const kube::GroupResource& type);
-
 // Returns why some of the types are not known; nullopt: all are.
 std::optional<UnknownTypes> unknownTypesAmong(const graph::Graph& graph,
                                               const std::set<kube::GroupResource>& types);
