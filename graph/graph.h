@@ -87,8 +87,8 @@ class Graph {
   ~Graph() = default;
 
   // --- what the cluster says
-  // ------------------------------------------------------------------------------------- The type's id, good
-  // until forgetType.
+
+  // The type's id, good until forgetType.
   TypeId internType(const kube::GroupResource& type);
   // The type's id is no longer wanted: it goes when no object and no condition is of it. For types whose CRD
   // is gone.
@@ -102,9 +102,9 @@ class Graph {
   void remove(const kube::ObjectKey& key);
 
   // --- what orders deletions
-  // ------------------------------------------------------------------------------------- The condition's id;
-  // equal conditions share one. Each call is an explicit hold, to be given back by one releaseCondition. The
-  // id stays valid while a requirement or a hold uses it.
+
+  // The condition's id; equal conditions share one. Each call is an explicit hold, to be given back by one
+  // releaseCondition. The id stays valid while a requirement or a hold uses it.
   ConditionId addCondition(const Condition& condition);
   void releaseCondition(ConditionId condition);
   // `subject` goes after `condition`: it must not be gone while the condition has holders. The subject need
@@ -116,7 +116,7 @@ class Graph {
   void withdraw(const kube::ObjectKey& originObject);
 
   // --- facts, in O(1), without allocation: what decide() reads
-  // ---------------------------------------------------
+
   uint32_t holders(ConditionId condition) const;  // how many objects hold it; 0 = met, if knowledge allows
   Knowledge knowledge(
       ConditionId condition) const;  // of the condition's type; NamespaceContent: always Synced
@@ -128,7 +128,7 @@ class Graph {
   Graph snapshot() const { return *this; }
 
   // --- reading types
-  // ---------------------------------------------------------------------------------------------
+
   std::optional<TypeId> findType(const kube::GroupResource& type) const;
   kube::GroupResource type(TypeId type) const;
   Knowledge knowledge(TypeId type) const;
@@ -136,7 +136,7 @@ class Graph {
   std::vector<ObjectId> objectsOf(TypeId type) const;  // the same
 
   // --- reading objects
-  // -------------------------------------------------------------------------------------------
+
   uint32_t objectCount() const { return present_; }               // present ones
   uint32_t objectSlots() const { return tables_.nodes.slots(); }  // every ObjectId is below
   bool isLive(ObjectId object) const;                             // present, or absent and named by something
@@ -162,7 +162,7 @@ class Graph {
   std::vector<ObjectId> dependents(ObjectId object, size_t limit = SIZE_MAX) const;
 
   // --- reading conditions and requirements
-  // -----------------------------------------------------------------------
+
   uint32_t conditionCount() const { return tables_.conditions.live(); }
   uint32_t conditionSlots() const { return tables_.conditions.slots(); }  // every ConditionId is below
   bool isLive(ConditionId condition) const;

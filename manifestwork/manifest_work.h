@@ -41,8 +41,8 @@ struct AppliedManifestWork {
 };
 
 // --- reading
-// ------------------------------------------------------------------------------------------------------- A
-// file is read in this order: completeShorthand on each document; addEmbeddedTypes over all documents;
+
+// A file is read in this order: completeShorthand on each document; addEmbeddedTypes over all documents;
 // kube::parseObjects; then parseWork on each ManifestWork among the objects.
 
 // Shorthand is a ManifestWork whose spec is text or a list of words, `resource[.group]/[namespace/]name`,
@@ -70,7 +70,6 @@ tl::expected<AppliedManifestWork, kube::Errors> parseApplied(const kube::Object&
 std::vector<kube::ObjectKey> recordedObjects(const kube::Value& applied);
 
 // --- what an agent makes of a work
-// ---------------------------------------------------------------------------------
 
 // The name of a work's AppliedManifestWork where there is no hub: "<namespace>-<name>". With a hub it is
 // "<hub hash>-<name>".

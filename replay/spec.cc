@@ -58,7 +58,6 @@ struct SpecReader {
 };
 
 // --- controllers
-// ---------------------------------------------------------------------------------------------------
 
 Controller readController(const SpecReader& reader, kube::Fields& fields) {
   Controller controller;
@@ -82,7 +81,6 @@ Controller readController(const SpecReader& reader, kube::Fields& fields) {
 }
 
 // --- steps
-// ---------------------------------------------------------------------------------------------------------
 
 std::optional<cluster::PropagationPolicy> readPolicy(kube::Fields& fields) {
   const auto word = fields.oneOf("propagationPolicy", {"Background", "Foreground", "Orphan"});
@@ -230,7 +228,6 @@ void readSteps(const SpecReader& reader, kube::Fields& spec) {
 }
 
 // --- expectations
-// --------------------------------------------------------------------------------------------------
 
 void readBefore(const SpecReader& reader, kube::Fields& fields, Expectations& expect) {
   const kube::Value* list = fields.list("before");

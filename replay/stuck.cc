@@ -62,7 +62,6 @@ class Explainer {
   }
 
   // --- what terminates and does not end
-  // -----------------------------------------------------------------------------
 
   void explainTerminating(Slot slot, StillThere& result) const {
     const cluster::SlotInfo& info = model_.slots[slot];
@@ -171,7 +170,6 @@ class Explainer {
   }
 
   // --- what nobody deletes
-  // ------------------------------------------------------------------------------------------
 
   void explainLive(Slot slot, StillThere& result) const {
     const bool asked = isAskedFor(slot);
@@ -249,7 +247,6 @@ class Explainer {
   }
 
   // --- parts
-  // --------------------------------------------------------------------------------------------------------
 
   std::string deadWebhook(Slot slot, bool onDelete, StillThere& result) const {
     for (const cluster::Interception& webhook : model_.slots[slot].interceptions) {

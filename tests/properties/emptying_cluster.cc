@@ -140,7 +140,6 @@ class Generator {
   }
 
   // --- operators
-  // --------------------------------------------------------------------------------------------------
 
   void addOperator(uint32_t level) {
     std::string space = dice_.oneIn(4) ? dice_.pick(spaces_) : freshName("operator");
@@ -284,7 +283,6 @@ class Generator {
   }
 
   // --- what clients ask
-  // -------------------------------------------------------------------------------------------
 
   void addWorks() {
     for (uint32_t count = 1 + dice_.below(4); count > 0; --count)

@@ -99,7 +99,6 @@ std::string brokenBy(const Change& change) {
 }
 
 // --- what controllers may do
-// -----------------------------------------------------------------------------------------
 
 bool runs(const Walk& walk, Slot workload) {
   const SlotInfo& info = walk.machine().model().slots[workload];
@@ -165,7 +164,6 @@ std::string brokenRule(const Walk& walk) {
 }
 
 // --- safety
-// ----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -299,7 +297,6 @@ std::string SafetyWatch::brokenByHolding(const Walk& walk, const PlainCluster& b
 }
 
 // --- what lastout deletes itself
-// ----------------------------------------------------------------------------------------------------------
 
 std::string RequestWatch::broken(const Walk& walk) {
   for (const ClusterEvent& event : walk.events()) {

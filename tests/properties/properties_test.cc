@@ -119,7 +119,6 @@ TEST(Walks, GoTheSameWayTwice) {
 }
 
 // --- progress
-// ---------------------------------------------------------------------------------------------------
 
 std::string leftovers(const std::vector<std::string>& left) {
   std::string text = left.empty() ? "" : "left:";

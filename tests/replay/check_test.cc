@@ -111,7 +111,6 @@ TEST(Expectations, Within) {
 }
 
 // --- many runs
-// -------------------------------------------------------------------------------------------------------
 
 constexpr ReplayOptions kMany{.order = Order::Random, .seed = 1, .runs = 300};
 

@@ -155,7 +155,6 @@ TEST(Replay, CreateIsRefusedWhileTheCrdTerminatesAndServerSideApplyIsNot) {
 }
 
 // --- what was refused is tried again
-// --------------------------------------------------------------------------------
 
 // A Deployment that is scaled down and keeps its Pods: nobody answers their webhook. And other steps.
 std::string podsThatStay(std::string_view steps) {
@@ -261,7 +260,6 @@ TEST(Replay, ARunThatNeverSettlesIsGivenUp) {
 }
 
 // --- the same seed gives the same run
-// --------------------------------------------------------------------------------
 
 std::string everythingOf(const Ready& loaded, const ScenarioReport& report) {
   std::string text = inOneLine(report);
