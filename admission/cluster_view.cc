@@ -120,7 +120,7 @@ void ClusterView::putServicesOf(const kube::ObjectKey& provider) {
 
 void ClusterView::noteHeld(const kube::ObjectKey& key, const kube::ObjectMeta& meta) {
   if (!criticalservice::canBeHeld(key.type)) return;
-  if (kube::hasFinalizer(meta, kHeldFinalizer))
+  if (kube::hasFinalizer(meta, kube::kCriteriaFinalizer))
     held_.insert(key);
   else
     held_.erase(key);

@@ -294,7 +294,7 @@ DeletionEffect deletionEffectOf(const graph::Graph& graph, graph::ObjectId objec
   bool isHeld = false;
   bool waitsForDependents = false;
   for (const std::string_view finalizer : graph.finalizers(object)) {
-    isHeld = isHeld || finalizer == kHeldFinalizer;
+    isHeld = isHeld || finalizer == kube::kCriteriaFinalizer;
     waitsForDependents = waitsForDependents || finalizer == kube::kForegroundFinalizer;
   }
   return deletionEffectOf(isHeld, waitsForDependents, asked);

@@ -11,8 +11,6 @@
 
 namespace lastout::admission {
 
-inline constexpr std::string_view kHeldFinalizer = graph::kCriteriaFinalizer;
-
 // What a DELETE says of dependents, as far as it matters here.
 enum class RequestedPropagation : uint8_t { Nothing, Foreground, BackgroundOrOrphan };
 

@@ -6,7 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "admission/held_provider.h"
 #include "admission/json_text.h"
 #include "criticalservice/critical_service.h"
 #include "kube/json_document.h"
@@ -154,7 +153,7 @@ void readFinalizers(const Part& metadata, Deletion& deletion) {
   for (const element finalizer : finalizers) {
     std::string_view name;
     if (finalizer.get(name) != simdjson::SUCCESS) return metadata.fail("finalizers", " must hold strings");
-    deletion.isHeld = deletion.isHeld || name == kHeldFinalizer;
+    deletion.isHeld = deletion.isHeld || name == kube::kCriteriaFinalizer;
     deletion.waitsForDependents = deletion.waitsForDependents || name == kube::kForegroundFinalizer;
   }
 }

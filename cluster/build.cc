@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "cluster/builder.h"
-#include "control/kept_work.h"
 #include "criticalservice/critical_service.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
@@ -79,7 +78,7 @@ void addWork(Builder& builder, const WorkSpec& spec) {
   }
   if (model.guarded && model.runsDeferredDeletions) {
     SlotInfo& applied = model.slots[work.applied];
-    applied.keptBit = finalizerBit(applied, control::kKeptFinalizer).value_or(0);
+    applied.keptBit = finalizerBit(applied, kube::kAppliedObjectsFinalizer).value_or(0);
   }
   model.works.push_back(work);
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "cluster/machine.h"
-#include "graph/condition.h"
 #include "kube/well_known.h"
 
 namespace lastout::cluster {
@@ -145,7 +144,7 @@ bool Machine::criteriaHold(StateRef state, Slot slot) const {
 
 bool Machine::isHeldBack(Slot slot, uint16_t finalizers) const {
   const std::vector<std::string>& names = model_->slots[slot].finalizers;
-  const auto found = std::ranges::find(names, graph::kCriteriaFinalizer);
+  const auto found = std::ranges::find(names, kube::kCriteriaFinalizer);
   if (found == names.end() || (finalizers & kForegroundBit) != 0) return false;
   return (finalizers >> (found - names.begin()) & 1) != 0;
 }

@@ -96,9 +96,9 @@ void addService(Builder& builder, Slot slot, CriticalService service,
 void wireHeldBefore(Model& model) {
   for (SlotInfo& info : model.slots) {
     const bool isNamed =
-        std::ranges::find(info.finalizers, admission::kHeldFinalizer) != info.finalizers.end();
+        std::ranges::find(info.finalizers, kube::kCriteriaFinalizer) != info.finalizers.end();
     if (isNamed && criticalservice::canBeHeld(info.key.type))
-      info.heldBit = finalizerBit(info, admission::kHeldFinalizer).value();
+      info.heldBit = finalizerBit(info, kube::kCriteriaFinalizer).value();
   }
 }
 
@@ -108,7 +108,7 @@ void wireHolding(Builder& builder, const CriticalService& service) {
   if (!builder.model.guarded || !provider) return;
   if (service.enforcement != criticalservice::EnforcementMode::Hold) return;
   SlotInfo& info = builder.model.slots[*provider];
-  info.heldBit = finalizerBit(info, admission::kHeldFinalizer).value_or(0);
+  info.heldBit = finalizerBit(info, kube::kCriteriaFinalizer).value_or(0);
   if (info.heldBit == 0)
     builder.fail(*provider, "has, with that by which lastout holds it, " + tooManyFinalizers(info));
 }

@@ -13,8 +13,6 @@
 
 namespace lastout::control {
 
-inline constexpr std::string_view kKeptFinalizer = graph::kAppliedObjectsFinalizer;
-
 // An AppliedManifestWork itself.
 struct WorkNow {
   bool terminates = false;

@@ -13,12 +13,6 @@
 
 namespace lastout::graph {
 
-// lastout's own, on an owner that is kept until all that it owns is gone (control/kept_work.h).
-inline constexpr std::string_view kAppliedObjectsFinalizer = "lastout.dev/applied-objects";
-
-// lastout's own, on a provider that is held until its criteria hold (control/held_provider.h).
-inline constexpr std::string_view kCriteriaFinalizer = "lastout.dev/criteria";
-
 // How much is known about the objects of one type (docs/verdicts.md, "The table").
 enum class Knowledge : uint8_t {
   Unknown,    // never listed: "no holders" must not be believed

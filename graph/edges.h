@@ -19,7 +19,7 @@ enum class EdgeKind : uint8_t {
   Content,    // Namespace -> an object in it
   Instance,   // CRD -> an object of the type it defines
   Dependent,  // owner that terminates in the foreground -> a dependent with blockOwnerDeletion; owner that
-              // terminates with kAppliedObjectsFinalizer -> any dependent
+              // terminates with kube::kAppliedObjectsFinalizer -> any dependent
 };
 
 std::string_view toString(EdgeKind kind);  // "Requires"

@@ -5,7 +5,7 @@
 // required of it, a condition goes after its holders. What Kubernetes itself orders is implied and costs no
 // storage: a Namespace goes after everything in it, a CRD after all instances of the type it defines, and an
 // owner that terminates with the finalizer foregroundDeletion after its dependents with blockOwnerDeletion
-// (with kAppliedObjectsFinalizer after all its dependents). graph/edges.h enumerates these edges.
+// (with kube::kAppliedObjectsFinalizer after all its dependents). graph/edges.h enumerates these edges.
 //
 // Threading: a Graph is single-threaded. snapshot() gives an immutable graph of the same type that shares
 // with it all that has not changed since; a snapshot may be read from any thread, and costs the writer

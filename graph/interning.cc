@@ -241,7 +241,7 @@ uint32_t findOrAddClass(Tables& tables, uint32_t type, std::string_view namespac
   record.flags = present;
   for (const std::string_view finalizer : finalizers) {
     if (finalizer == kube::kForegroundFinalizer) record.flags |= ObjectClass::kForeground;
-    if (finalizer == kAppliedObjectsFinalizer) record.flags |= ObjectClass::kKept;
+    if (finalizer == kube::kAppliedObjectsFinalizer) record.flags |= ObjectClass::kKept;
   }
   acquireType(tables, type);
   const uint32_t number = tables.classes.add(record);

@@ -57,7 +57,7 @@ struct ObjectClass {
   static constexpr uint8_t kPresent =
       1;  // its objects are; classes of absent ones are in no list and not counted
   static constexpr uint8_t kForeground = 2;  // its objects have the finalizer foregroundDeletion
-  static constexpr uint8_t kKept = 4;        // it has kAppliedObjectsFinalizer
+  static constexpr uint8_t kKept = 4;        // it has kube::kAppliedObjectsFinalizer
 
   uint32_t type = kNone;
   uint32_t namespaceNumber = kNone;

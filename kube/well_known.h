@@ -83,6 +83,11 @@ inline constexpr std::string_view kOrphanFinalizer = "orphan";
 // By which API servers keep a CRD until its instances are gone.
 inline constexpr std::string_view kCrdCleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
+// lastout's own: on an owner that is kept until all that it owns is gone (control/kept_work.h), and on a
+// provider that is held until its criteria hold (control/held_provider.h).
+inline constexpr std::string_view kAppliedObjectsFinalizer = "lastout.dev/applied-objects";
+inline constexpr std::string_view kCriteriaFinalizer = "lastout.dev/criteria";
+
 // Returns the key of the Namespace of that name.
 inline ObjectKey namespaceKey(std::string_view name) { return {kNamespaces, "", std::string(name)}; }
 

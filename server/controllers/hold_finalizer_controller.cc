@@ -56,7 +56,7 @@ HoldFinalizerController::HoldFinalizerController(const std::shared_ptr<client::A
       services_(services),
       options_(std::move(options)),
       loop_(access, view,
-            {.finalizer = admission::kHeldFinalizer,
+            {.finalizer = kube::kCriteriaFinalizer,
              .grantedBy = "lastout-holds-providers",
              .mayAct = options_.mayAct,
              .changes = [this] { return changes(); },

@@ -7,6 +7,7 @@
 #include "admission/held_provider.h"
 #include "client/fetch.h"
 #include "criticalservice/provider_types.h"
+#include "kube/well_known.h"
 
 namespace lastout::server {
 namespace {
@@ -45,7 +46,7 @@ const UnwatchedHeldProviders::Uids& UnwatchedHeldProviders::look(const LiveView&
 void UnwatchedHeldProviders::list(const kube::ResourceType& type, TimePoint now) {
   const auto take = [&](const std::vector<client::StreamedObject>& page) {
     for (const client::StreamedObject& object : page) {
-      if (kube::hasFinalizer(object.meta, admission::kHeldFinalizer))
+      if (kube::hasFinalizer(object.meta, kube::kCriteriaFinalizer))
         strays_[{type.type, object.meta.namespaceName, object.meta.name}] = object.meta.uid;
     }
   };

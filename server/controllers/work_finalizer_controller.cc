@@ -31,7 +31,7 @@ WorkFinalizerController::WorkFinalizerController(const std::shared_ptr<client::A
       doubts_(options_.log, "works are let go although nobody can tell what is there of a provider's type: ",
               "what is there of all providers' types is known again"),
       loop_(access, view,
-            {.finalizer = control::kKeptFinalizer,
+            {.finalizer = kube::kAppliedObjectsFinalizer,
              .grantedBy = "lastout-keeps-works",
              .mayAct = options_.mayAct,
              .changes = [this] { return changes(); },

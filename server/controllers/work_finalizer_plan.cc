@@ -25,7 +25,7 @@ using graph::ObjectId;
 WorkNow workNow(const graph::Graph& graph, ObjectId work) {
   WorkNow now{.terminates = graph.isTerminating(work)};
   for (const std::string_view finalizer : graph.finalizers(work)) {
-    const bool isOurs = finalizer == control::kKeptFinalizer;
+    const bool isOurs = finalizer == kube::kAppliedObjectsFinalizer;
     now.isKept = now.isKept || isOurs;
     now.isHeldByOthers = now.isHeldByOthers || !isOurs;
   }

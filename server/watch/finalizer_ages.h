@@ -9,6 +9,7 @@
 #include "client/reflector.h"
 #include "criticalservice/provider_types.h"
 #include "kube/object.h"
+#include "kube/well_known.h"
 
 namespace lastout::server {
 
@@ -21,7 +22,7 @@ class FinalizerAges {
   void note(const kube::ObjectKey& object, const kube::ObjectMeta& meta, client::TimePoint now) {
     if (!criticalservice::canBeHeld(object.type)) return;
     const auto found = seen_.find(object);
-    if (!kube::hasFinalizer(meta, admission::kHeldFinalizer)) {
+    if (!kube::hasFinalizer(meta, kube::kCriteriaFinalizer)) {
       if (found != seen_.end()) seen_.erase(found);
     } else if (found == seen_.end() || found->second.uid != meta.uid) {
       seen_[object] = {meta.uid, now};

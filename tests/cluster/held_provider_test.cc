@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/well_known.h"
 #include "tests/cluster/manifests.h"
 #include "tests/cluster/world.h"
 
@@ -15,7 +16,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Not;
 
-const std::string kHoldsIt(admission::kHeldFinalizer);
+const std::string kHoldsIt(kube::kCriteriaFinalizer);
 
 // kGuard with more lines in its spec; under another name, if one is given.
 std::string guardSaying(const std::string& spec, const std::string& name = "guard") {

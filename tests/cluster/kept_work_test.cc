@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/well_known.h"
 #include "tests/cluster/manifests.h"
 #include "tests/cluster/world.h"
 
@@ -13,7 +14,7 @@ namespace {
 using testing::Contains;
 using testing::Not;
 
-const std::string kKept(control::kKeptFinalizer);
+const std::string kKept(kube::kAppliedObjectsFinalizer);
 
 World worldOf(const std::string& guard, const std::string& more = {}) {
   return World(kProvider + kInstances + guard + more,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/condition.h"
+#include "kube/well_known.h"
 #include "tests/cluster/manifests.h"
 #include "tests/cluster/world.h"
 
@@ -229,11 +230,11 @@ TEST(Needs, KeepTheWorkThatAppliedNothingElse) {
                  std::string("settings: ") + kSettings}});
   const char kOther[] = "manifestworks.work.open-cluster-management.io/hub/settings";
   const char kOtherApplied[] = "appliedmanifestworks.work.open-cluster-management.io/applied-settings";
-  EXPECT_THAT(world.finalizers(kOtherApplied), Contains(graph::kAppliedObjectsFinalizer));
+  EXPECT_THAT(world.finalizers(kOtherApplied), Contains(kube::kAppliedObjectsFinalizer));
   world.deletes(kOther);
   world.settle();
   EXPECT_TRUE(world.present(kSettings)) << "its provider is there";
-  EXPECT_THAT(world.finalizers(kOtherApplied), ElementsAre(graph::kAppliedObjectsFinalizer));
+  EXPECT_THAT(world.finalizers(kOtherApplied), ElementsAre(kube::kAppliedObjectsFinalizer));
   world.deletes(kWork);
   world.settle();
   EXPECT_FALSE(world.present(kSettings) || world.present(kOther));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/well_known.h"
 #include "tests/faults/works_test.h"
 
 namespace lastout::testing {
@@ -18,7 +19,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kHolding(admission::kHeldFinalizer);
+const std::string kHolding(kube::kCriteriaFinalizer);
 const kube::ObjectKey kHeldDeployment{{"apps", "deployments"}, "app", "provider"};
 
 class HeldProviderTest : public WorksTest {

@@ -58,14 +58,14 @@ kube::ObjectKey keyIn(const Json& request) {
 // docs/enforcement.md: the finalizer keeps the object, and nothing asks for the end of what it runs.
 bool keepsWhatItRuns(const Json& object) {
   const std::vector<std::string> finalizers = textsAt(object, {"metadata", "finalizers"});
-  return std::ranges::count(finalizers, graph::kCriteriaFinalizer) > 0 &&
+  return std::ranges::count(finalizers, kube::kCriteriaFinalizer) > 0 &&
          std::ranges::count(finalizers, kube::kForegroundFinalizer) == 0;
 }
 
 admission::DeletionEffect deletionEffectIn(const Json& request) {
   const Json object = request.value("oldObject", Json::object());
   const std::vector<std::string> finalizers = textsAt(object, {"metadata", "finalizers"});
-  const bool isHeld = std::ranges::count(finalizers, graph::kCriteriaFinalizer) > 0;
+  const bool isHeld = std::ranges::count(finalizers, kube::kCriteriaFinalizer) > 0;
   const std::string policy(stringAt(request, {"options", "propagationPolicy"}));
   const bool ends = policy == "Foreground" ||
                     (policy.empty() && std::ranges::count(finalizers, kube::kForegroundFinalizer) > 0);
@@ -195,7 +195,7 @@ void Judge::noteWork(const Write& write) {
     if (kept_.contains(key.name)) ++counts_.keptWorks;
     return judgeGoneWork(key.name, key);
   }
-  if (std::ranges::count(finalizers, control::kKeptFinalizer) > 0)
+  if (std::ranges::count(finalizers, kube::kAppliedObjectsFinalizer) > 0)
     kept_[key.name] = stringAt(object, {"metadata", "uid"});
   else if (!isTerminating(object))
     kept_.erase(key.name);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/well_known.h"
 #include "tests/faults/works_test.h"
 
 namespace lastout::testing {
@@ -19,7 +20,7 @@ using ::testing::Not;
 
 const std::string kApplied = kAppliedWorks + std::string("/cluster1-provider");
 const std::string kStorage = kAppliedWorks + std::string("/cluster1-storage");
-const std::string kKept(control::kKeptFinalizer);
+const std::string kKept(kube::kAppliedObjectsFinalizer);
 
 class KeptWorkTest : public WorksTest {
  public:

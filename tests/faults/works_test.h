@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "control/kept_work.h"
+#include "kube/well_known.h"
 #include "tests/faults/fault_world.h"
 
 namespace lastout::testing {
@@ -83,7 +84,7 @@ class WorksWorld {
   // lastout has seen that the provider's work owns something guarded.
   bool isKept() {
     const std::vector<std::string> all = finalizers();
-    return std::ranges::find(all, control::kKeptFinalizer) != all.end();
+    return std::ranges::find(all, kube::kAppliedObjectsFinalizer) != all.end();
   }
   void waitUntilKept() {
     world.waitUntil("the work is kept", [&] { return isKept(); });

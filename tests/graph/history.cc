@@ -25,7 +25,7 @@ const std::vector<std::string> kUids = {"", "01234567-89ab-cdef-0123-456789abcde
                                         "01234567-89AB-cdef-0123-456789abcdef", "some-other-uid"};
 const std::vector<std::string> kFinalizers = {std::string(kube::kForegroundFinalizer),
                                               "my.crd.group/super-important", "f", "",
-                                              std::string(graph::kAppliedObjectsFinalizer)};
+                                              std::string(kube::kAppliedObjectsFinalizer)};
 const std::vector<std::string> kVersions = {"", "1", "007", "18446744073709551616", "not-a-number"};
 
 }  // namespace

@@ -155,7 +155,7 @@ void Model::addContainerEdges(Edges& edges) const {
 void Model::addDependentEdges(Edges& edges) const {
   for (const auto& [owner, ownerMeta] : objects) {
     if (!ownerMeta.deletionTimestamp.has_value() || ownerMeta.uid.empty()) continue;
-    const bool keeps = carries(ownerMeta, graph::kAppliedObjectsFinalizer);
+    const bool keeps = carries(ownerMeta, kube::kAppliedObjectsFinalizer);
     if (!keeps && !carries(ownerMeta, kube::kForegroundFinalizer)) continue;
     for (const auto& [key, meta] : objects) {
       for (const kube::OwnerReference& reference : meta.ownerReferences) {

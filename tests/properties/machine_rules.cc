@@ -4,6 +4,7 @@
 
 #include "cluster/transition.h"
 #include "graph/condition.h"
+#include "kube/well_known.h"
 
 namespace lastout::testing {
 
@@ -193,7 +194,7 @@ Slot deletedBy(const Walk& walk) {
 
 bool carriesHeld(const SlotInfo& info, const ObjectState& object) {
   for (size_t i = 0; i < info.finalizers.size(); ++i) {
-    if (info.finalizers[i] == graph::kCriteriaFinalizer && (object.finalizers >> i & 1) != 0)
+    if (info.finalizers[i] == kube::kCriteriaFinalizer && (object.finalizers >> i & 1) != 0)
       return object.present();
   }
   return false;

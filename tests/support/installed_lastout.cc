@@ -8,6 +8,7 @@
 
 #include "control/kept_work.h"
 #include "kube/parse.h"
+#include "kube/well_known.h"
 #include "server/webhook/webhook_configuration.h"
 
 namespace lastout::server {
@@ -27,7 +28,7 @@ void UninstallTest::install() {
   now += std::chrono::seconds(10);
   create(kOwnLeases, lease(""));
   createSecret({{"ca.key", "a2V5"}, {"tls.key", "a2V5"}});
-  createWork("work", {control::kKeptFinalizer, "others.io/f"});
+  createWork("work", {kube::kAppliedObjectsFinalizer, "others.io/f"});
   create("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", webhook());
 }
 

@@ -10,6 +10,7 @@
 
 #include "criticalservice/critical_service.h"
 #include "kube/parse.h"
+#include "kube/well_known.h"
 
 namespace lastout::server {
 namespace {
@@ -21,7 +22,7 @@ using ::testing::IsEmpty;
 const kube::GroupResource kHeldDeployments{"apps", "deployments"};
 const kube::GroupResource kHeldWidgets{"example.com", "widgets"};
 const kube::ObjectKey kHeldOne{kHeldDeployments, "n", "d"};
-const std::string kHeldBy(admission::kHeldFinalizer);
+const std::string kHeldBy(kube::kCriteriaFinalizer);
 
 // A Deployment n/d, whose CriticalService "s" waits for what carries a/b.
 class HeldProvidersTest : public ::testing::Test {

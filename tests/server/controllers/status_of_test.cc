@@ -154,7 +154,7 @@ TEST_F(StatusOfTest, OfAProviderThatGoesLater) {
   view.remove({kCools, "", "i"});
   write();
   EXPECT_EQ(brief("Enforced"), "False ProviderTerminating") << "nobody knows who let it go";
-  put(kWorkloads, "n", "d", "u-1", {std::string(graph::kCriteriaFinalizer)}, true);
+  put(kWorkloads, "n", "d", "u-1", {std::string(kube::kCriteriaFinalizer)}, true);
   write();
   EXPECT_EQ(brief("Enforced"), "True ProbeDenied") << "it is held";
 }

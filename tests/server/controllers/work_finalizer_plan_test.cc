@@ -27,7 +27,7 @@ const kube::GroupResource kKeptDeployments{"apps", "deployments"};
 const kube::GroupResource kKeptSpaces{"", "namespaces"};
 const kube::GroupResource kKeptWidgets{"example.com", "widgets"};
 const std::string kAgents = "cluster.open-cluster-management.io/applied-manifest-work-cleanup";
-const std::string kOurs(control::kKeptFinalizer);
+const std::string kOurs(kube::kAppliedObjectsFinalizer);
 
 // A work "w" that has applied a namespace, the provider in it, and what guards that.
 class KeptWorksTest : public ::testing::Test {

@@ -25,7 +25,7 @@ constexpr const char* kHeldServicePath = "/apis/lastout.dev/v1alpha1/criticalser
 constexpr const char* kHeldProviderPath = "/apis/apps/v1/namespaces/default/deployments/provider";
 constexpr const char* kHeldServices = "/apis/lastout.dev/v1alpha1/criticalservices";
 
-const Json kHeld = {graph::kCriteriaFinalizer};
+const Json kHeld = {kube::kCriteriaFinalizer};
 const Json kBackground = {{"propagationPolicy", "Background"}};
 
 class HeldReviewsTest : public lastout::testing::ServerTest {
@@ -78,9 +78,8 @@ TEST_F(HeldReviewsTest, InTheForegroundAreDeniedAlsoOfWhatTerminates) {
   followHeldStory();
   const Json foreground = {{"propagationPolicy", "Foreground"}};
   EXPECT_FALSE(reviewHeld(kHeld, foreground)["allowed"]);
-  EXPECT_FALSE(
-      reviewHeld({kube::kForegroundFinalizer, graph::kCriteriaFinalizer}, Json::object())["allowed"]);
-  EXPECT_TRUE(reviewHeld({kube::kForegroundFinalizer, graph::kCriteriaFinalizer}, kBackground)["allowed"])
+  EXPECT_FALSE(reviewHeld({kube::kForegroundFinalizer, kube::kCriteriaFinalizer}, Json::object())["allowed"]);
+  EXPECT_TRUE(reviewHeld({kube::kForegroundFinalizer, kube::kCriteriaFinalizer}, kBackground)["allowed"])
       << "Background takes the other back";
   EXPECT_FALSE(reviewDelete({{"", "namespaces"}, "", "default"})["allowed"]);
   EXPECT_FALSE(reviewDelete(kService)["allowed"]);

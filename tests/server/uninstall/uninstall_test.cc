@@ -6,8 +6,7 @@
 
 #include <algorithm>
 
-#include "admission/held_provider.h"
-#include "control/kept_work.h"
+#include "kube/well_known.h"
 #include "tests/support/installed_lastout.h"
 
 namespace lastout::server {
@@ -191,7 +190,7 @@ TEST_F(UninstallTest, ATeardownThatBeginsMeanwhileNeedsAYes) {
   EXPECT_FALSE(run());
   EXPECT_FALSE(isThere(kOwnDeployment));
   EXPECT_TRUE(isThere(kOwnWebhook)) << "what is guarded is denied";
-  EXPECT_EQ(finalizersOf(kWork), Json({control::kKeptFinalizer, "others.io/f"}));
+  EXPECT_EQ(finalizersOf(kWork), Json({kube::kAppliedObjectsFinalizer, "others.io/f"}));
   EXPECT_THAT(complaints, ElementsAre(HasSubstr("a teardown is under way"), HasSubstr(kWayOut)));
 }
 
@@ -218,7 +217,7 @@ TEST_F(UninstallTest, WhatCannotBeUnderstoodIsDeferredToo) {
 // Whatever is to be finalized by it: it is gone as soon as the finalizer is off.
 TEST_F(UninstallTest, ProvidersThatWaitForLastoutNeedAYes) {
   install();
-  patch(kStoryProvider, {{"metadata", {{"finalizers", {admission::kHeldFinalizer, "others.io/f"}}}}});
+  patch(kStoryProvider, {{"metadata", {{"finalizers", {kube::kCriteriaFinalizer, "others.io/f"}}}}});
   options.dryRun = true;
   EXPECT_TRUE(run());
   EXPECT_THAT(told, Contains("deployments.apps/default/provider: would be freed of lastout.dev/criteria"));
@@ -245,7 +244,7 @@ TEST_F(UninstallTest, WorksThatWaitForLastoutNeedAYes) {
   install();
   for (int i = 0; i < 25; ++i) {
     const std::string name = "w" + std::to_string(i);
-    createWork(name, {control::kKeptFinalizer});
+    createWork(name, {kube::kAppliedObjectsFinalizer});
     remove(std::string(kWorks) + "/" + name);
   }
   EXPECT_FALSE(run());
@@ -500,7 +499,7 @@ TEST_F(UninstallTest, WhatOthersWriteMeanwhileIsKept) {
   server.rule = [&](const client::ApiRequest& request) -> std::optional<int> {
     if (request.method == "PATCH" && request.target == kWork && std::exchange(isFirst, false))
       patch(request.target,
-            {{"metadata", {{"finalizers", {"late.io/f", control::kKeptFinalizer, "others.io/f"}}}}});
+            {{"metadata", {{"finalizers", {"late.io/f", kube::kAppliedObjectsFinalizer, "others.io/f"}}}}});
     return std::nullopt;
   };
   EXPECT_TRUE(run());
@@ -538,7 +537,7 @@ TEST_F(UninstallTest, ASecretOfSomebodyElseIsLeft) {
 }
 
 TEST_F(UninstallTest, ManyObjectsAreToldInFewLines) {
-  for (int i = 0; i < 25; ++i) createWork("w" + std::to_string(i), {control::kKeptFinalizer});
+  for (int i = 0; i < 25; ++i) createWork("w" + std::to_string(i), {kube::kAppliedObjectsFinalizer});
   EXPECT_TRUE(run());
   EXPECT_EQ(std::ranges::count_if(told,
                                   [](const std::string& line) {

@@ -465,7 +465,7 @@ TEST(LiveViewHeld, AFinalizerCountsOnceItIsOlderThanAnyRequest) {
     object.meta.name = "d";
     object.meta.uid = uid;
     object.meta.finalizers = {"example.com/other"};
-    if (isHeld) object.meta.finalizers.emplace_back(graph::kCriteriaFinalizer);
+    if (isHeld) object.meta.finalizers.emplace_back(kube::kCriteriaFinalizer);
     view.upsert(deployments, std::move(object), at);
   };
   tell("u", false, start);
