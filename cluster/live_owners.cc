@@ -4,7 +4,6 @@
 
 #include "cluster/builder.h"
 #include "cluster/live_model.h"
-#include "kube/well_known.h"
 
 namespace lastout::cluster {
 
@@ -56,15 +55,7 @@ void LiveModel::nameFinalizers(Slot slot, const std::vector<std::string>& names)
 }
 
 std::vector<std::string> LiveModel::finalizersOf(Slot slot, const ObjectState& object) const {
-  std::vector<std::string> names;
-  const uint16_t mask = object.finalizers;
-  const std::vector<std::string>& vocabulary = model.slots[slot].finalizers;
-  for (size_t i = 0; i < vocabulary.size(); ++i) {
-    if ((mask >> i & 1) != 0) names.push_back(vocabulary[i]);
-  }
-  if ((mask & kForegroundBit) != 0) names.emplace_back(kube::kForegroundFinalizer);
-  if ((mask & kOrphanBit) != 0) names.emplace_back(kube::kOrphanFinalizer);
-  return names;
+  return finalizerNames(model.slots[slot], object.finalizers);
 }
 
 uint16_t LiveModel::finalizerMaskOf(Slot slot, const std::vector<std::string>& names) const {

@@ -136,6 +136,9 @@ struct SlotInfo {
   std::array<uint8_t, 6> monitors{};  // per EventKind: bit number + 1; 0: not watched
 };
 
+// Returns the names of those finalizers of the slot's vocabulary, the garbage collector's last.
+std::vector<std::string> finalizerNames(const SlotInfo& slot, uint16_t finalizers);
+
 // One ManifestWork with its agent; links [firstLink, firstLink + linkCount) are what it applies, in the
 // agent's order.
 struct Work {

@@ -52,6 +52,16 @@ uint16_t knownFinalizerBit(const SlotInfo& slot, std::string_view name) {
   return static_cast<uint16_t>(1u << (found - slot.finalizers.begin()));
 }
 
+std::vector<std::string> finalizerNames(const SlotInfo& slot, uint16_t finalizers) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < slot.finalizers.size(); ++i) {
+    if ((finalizers >> i & 1) != 0) names.push_back(slot.finalizers[i]);
+  }
+  if ((finalizers & kForegroundBit) != 0) names.emplace_back(kube::kForegroundFinalizer);
+  if ((finalizers & kOrphanBit) != 0) names.emplace_back(kube::kOrphanFinalizer);
+  return names;
+}
+
 std::optional<uint16_t> finalizerBit(SlotInfo& slot, std::string_view name) {
   if (const uint16_t known = knownFinalizerBit(slot, name); known != 0) return known;
   const size_t index = slot.finalizers.size();

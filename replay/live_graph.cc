@@ -1,25 +1,12 @@
 #include "replay/live_graph.h"
 
 #include "kube/resource_map.h"
-#include "kube/well_known.h"
 
 namespace lastout::replay {
 
 namespace {
 
 using cluster::Slot;
-
-std::vector<std::string> finalizersOf(const cluster::SlotInfo& info, uint16_t finalizers) {
-  std::vector<std::string> names;
-  // A Namespace keeps its own in its spec.
-  if (info.role == cluster::ModelRole::Namespace) finalizers &= static_cast<uint16_t>(~info.cleanupBit);
-  for (size_t i = 0; i < info.finalizers.size(); ++i) {
-    if ((finalizers >> i & 1) != 0) names.push_back(info.finalizers[i]);
-  }
-  if ((finalizers & cluster::kForegroundBit) != 0) names.emplace_back(kube::kForegroundFinalizer);
-  if ((finalizers & cluster::kOrphanBit) != 0) names.emplace_back(kube::kOrphanFinalizer);
-  return names;
-}
 
 std::string uidOf(Slot slot) { return "slot-" + std::to_string(slot); }
 
@@ -30,7 +17,7 @@ kube::ObjectMeta metaOf(const cluster::Model& model, Slot slot, const cluster::O
   meta.name = info.key.name;
   meta.uid = uidOf(slot);
   if (object.terminating()) meta.deletionTimestamp = 1;
-  meta.finalizers = finalizersOf(info, object.finalizers);
+  meta.finalizers = metadataFinalizers(info, object.finalizers);
   for (size_t i = 0; i < info.owners.size(); ++i) {
     const cluster::OwnerState owner = object.owner(i);
     if (owner == cluster::OwnerState::None || info.owners[i].owner == cluster::kNone) continue;
@@ -44,20 +31,15 @@ kube::ObjectMeta metaOf(const cluster::Model& model, Slot slot, const cluster::O
   return meta;
 }
 
-// The namespace that is guarded because lastout runs in it; empty: none.
-std::string ownNamespace(const cluster::Model& model) {
-  for (const cluster::SlotInfo& info : model.slots) {
-    for (const admission::GuardEntry& guardEntry : info.guardEntries) {
-      if (guardEntry.role == admission::GuardRole::LastoutNamespace) return info.key.name;
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
+std::vector<std::string> metadataFinalizers(const cluster::SlotInfo& slot, uint16_t finalizers) {
+  if (slot.role == cluster::ModelRole::Namespace) finalizers &= static_cast<uint16_t>(~slot.cleanupBit);
+  return cluster::finalizerNames(slot, finalizers);
+}
+
 LiveGraph::LiveGraph(const cluster::Model& model, cluster::StateRef state)
-    : index(graph, ownNamespace(model)) {
+    : index(graph, model.lastoutNamespace ? model.lastoutNamespace->name : std::string()) {
   const auto know = [&](const kube::GroupResource& type) {
     const graph::TypeId id = graph.internType(type);
     graph.setKnowledge(id, graph::Knowledge::Synced);

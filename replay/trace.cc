@@ -15,8 +15,8 @@
 #include "criticalservice/critical_service.h"
 #include "criticalservice/dependencies.h"
 #include "kube/timestamp.h"
-#include "kube/well_known.h"
 #include "replay/blockers.h"
+#include "replay/live_graph.h"
 #include "replay/output.h"
 #include "replay/recording.h"
 
@@ -244,21 +244,6 @@ class Tracer {
     return text;
   }
 
-  // metadata.finalizers; a Namespace's own one stands in its spec.
-  Json finalizers(Slot slot) const {
-    const cluster::SlotInfo& info = model_.slots[slot];
-    Json result = Json::array();
-    for (size_t i = 0; i < info.finalizers.size(); ++i) {
-      const unsigned bit = 1u << i;
-      const bool inSpec = info.role == ModelRole::Namespace && (info.cleanupBit & bit) != 0;
-      if ((known_[slot].finalizers & bit) != 0 && !inSpec) result.push_back(info.finalizers[i]);
-    }
-    if ((known_[slot].finalizers & cluster::kForegroundBit) != 0)
-      result.emplace_back(kube::kForegroundFinalizer);
-    if ((known_[slot].finalizers & cluster::kOrphanBit) != 0) result.emplace_back(kube::kOrphanFinalizer);
-    return result;
-  }
-
   Json owners(Slot slot) const {
     Json result = Json::array();
     const std::vector<cluster::OwnerLink>& links = model_.slots[slot].owners;
@@ -291,7 +276,8 @@ class Tracer {
     if (!info.key.namespaceName.empty()) metadata["namespace"] = info.key.namespaceName;
     metadata["uid"] = uid(slot, born_[slot]);
     if (known_[slot].terminating()) metadata["deletionTimestamp"] = wallTime(deletedAt_[slot]);
-    if (Json names = finalizers(slot); !names.empty()) metadata["finalizers"] = std::move(names);
+    if (Json names = metadataFinalizers(model_.slots[slot], known_[slot].finalizers); !names.empty())
+      metadata["finalizers"] = std::move(names);
     if (Json references = owners(slot); !references.empty())
       metadata["ownerReferences"] = std::move(references);
     const kube::Labels& labels = info.forms.at(known_[slot].form).labels;
@@ -306,7 +292,7 @@ class Tracer {
     Json json = {{"kind", "watch"}, {"resource", info.key.type.resource}, {"type", type}};
     json.update(place(slot));
     json["terminating"] = known_[slot].terminating();
-    json["finalizers"] = finalizers(slot);
+    json["finalizers"] = metadataFinalizers(model_.slots[slot], known_[slot].finalizers);
     json["object"] = std::move(object);
     line(at, json);
   }
