@@ -74,6 +74,7 @@ TextWriter& TextWriter::type(const kube::GroupResource& type) {
 
 TextWriter& TextWriter::service(std::string_view name) {
   const size_t start = size_;
+  // As criticalservice::nameInWords(), which allocates: every denial is written by this.
   *this << "criticalservices.lastout.dev/" << name;
   shorten(start);
   return *this;

@@ -66,6 +66,10 @@ kube::ObjectKey keyOf(const CriticalService& service) {
   return {criticalServiceType(), "", service.meta.name};
 }
 
+std::string nameInWords(std::string_view name) {
+  return kube::toString(kube::ObjectKey{criticalServiceType(), "", std::string(name)});
+}
+
 std::string_view toString(DeletionIntent intent) {
   switch (intent) {
     case DeletionIntent::Ordered:

@@ -98,6 +98,8 @@ struct CriticalService {
 // The type's own names.
 kube::GroupResource criticalServiceType();  // criticalservices.lastout.dev
 kube::ObjectKey keyOf(const CriticalService& service);
+// "criticalservices.lastout.dev/guard", the CriticalService of that name as people read of it.
+std::string nameInWords(std::string_view name);
 
 std::string_view toString(DeletionIntent intent);        // the word in spec.deletionIntent
 std::string_view toString(EnforcementMode enforcement);  // the word in spec.enforcement

@@ -6,6 +6,7 @@
 
 #include "admission/deferred_deletion.h"
 #include "client/writes.h"
+#include "criticalservice/critical_service.h"
 #include "criticalservice/deferred_deletion.h"
 #include "kube/quoting.h"
 #include "kube/text_at.h"
@@ -32,8 +33,6 @@ constexpr std::string_view kNotProven =
 bool asksTheSame(const DeferredDeletion& a, const DeferredDeletion& b) {
   return a.propagationPolicy == b.propagationPolicy && a.owners == b.owners;
 }
-
-std::string serviceName(const std::string& service) { return "criticalservices.lastout.dev/" + service; }
 
 }  // namespace
 
@@ -420,7 +419,8 @@ DeferredDeletionStore::Written DeferredDeletionStore::patch(const std::string& p
   const auto written = ask(service, request);
   if (!written) return written.error();
   if (criticalservice::readDeferredDeletions(*written) != wanted.deferredDeletions) {
-    problems_.note(serviceName(service) + " does not keep them: its CRD is of an older lastout");
+    problems_.note(criticalservice::nameInWords(service) +
+                   " does not keep them: its CRD is of an older lastout");
     return Written::Later;
   }
   problems_.note("");
@@ -438,7 +438,7 @@ tl::expected<kube::Value, DeferredDeletionStore::Written> DeferredDeletionStore:
   // It is gone, and guards nothing any more.
   if (refusal.code == 404 && client::isAboutObject(refusal.refusal, service))
     return tl::unexpected(Written::Done);
-  problems_.note(serviceName(service) + ": " + refusal.why);
+  problems_.note(criticalservice::nameInWords(service) + ": " + refusal.why);
   return tl::unexpected(client::isTooLarge(refusal.refusal) ? Written::TooLarge : Written::Later);
 }
 

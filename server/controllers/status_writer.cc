@@ -5,6 +5,7 @@
 
 #include "client/value_picker.h"
 #include "client/writes.h"
+#include "criticalservice/critical_service.h"
 
 namespace lastout::server {
 namespace {
@@ -220,7 +221,7 @@ bool StatusWriter::took(const std::string& name, const Due& due,
   }
   if (!problem.empty()) options_.failed();
   if (!record.problems) {
-    const std::string status = "status of criticalservices.lastout.dev/" + name;
+    const std::string status = "status of " + criticalservice::nameInWords(name);
     record.problems.emplace(options_.log, status + ": cannot be written: ", status + ": written again");
   }
   record.problems->note(problem);

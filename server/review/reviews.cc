@@ -212,7 +212,7 @@ Reviews::Comparison Reviews::compareWithServices(const kube::ObjectKey& object, 
   const std::string name =
       view_.untoldGuard(object, services ? **services : allowedServices_.recent(steady_clock::now()));
   if (name.empty()) return {std::nullopt, services.has_value()};
-  return {"criticalservices.lastout.dev/" + name + " guards it since a moment ago, and is being read",
+  return {criticalservice::nameInWords(name) + " guards it since a moment ago, and is being read",
           services.has_value()};
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/writes.h"
+#include "criticalservice/critical_service.h"
 #include "kube/quoting.h"
 #include "kube/text_at.h"
 
@@ -100,7 +101,7 @@ void tellWaiting(const StandingServices& services, UninstallReport& report) {
     for (const DeferredDeletion& deletion : service.deferredDeletions.deletions)
       report.noteOne(kRemembered, "  " + wordsOf(deletion));
     if (service.unread > 0)
-      report.noteOne(kRemembered, "  of criticalservices.lastout.dev/" + service.name + " " +
+      report.noteOne(kRemembered, "  of " + criticalservice::nameInWords(service.name) + " " +
                                       std::to_string(service.unread) + " that cannot be understood");
   }
   report.finish(kRemembered);
