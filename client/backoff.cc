@@ -1,9 +1,16 @@
 #include "client/backoff.h"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 namespace lastout::client {
+
+RandomFraction newRandomFraction() {
+  return [engine = std::mt19937_64(std::random_device()())]() mutable {
+    return std::uniform_real_distribution<double>(0, 1)(engine);
+  };
+}
 
 Backoff::Backoff(BackoffLimits limits, RandomFraction random)
     : limits_(limits), random_(std::move(random)), longest_(limits.first) {}

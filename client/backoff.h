@@ -15,6 +15,9 @@ struct BackoffLimits {
 // Randomness from outside: any number from 0 up to, and without, 1.
 using RandomFraction = std::function<double()>;
 
+// Returns one of a generator of its own, which the system's randomness seeds; for one thread.
+RandomFraction newRandomFraction();
+
 class Backoff {
  public:
   Backoff(BackoffLimits limits, RandomFraction random);

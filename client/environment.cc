@@ -4,15 +4,17 @@
 
 namespace lastout::client {
 
-Environment processEnvironment() {
-  Environment variables;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
+Environment environmentOf(const char* const* variables) {
+  Environment found;
+  for (; variables != nullptr && *variables != nullptr; ++variables) {
+    const std::string_view text = *variables;
     const size_t equals = text.find('=');
     if (equals == std::string_view::npos) continue;
-    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+    found.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
-  return variables;
+  return found;
 }
+
+Environment processEnvironment() { return environmentOf(environ); }
 
 }  // namespace lastout::client

@@ -9,6 +9,8 @@ namespace lastout::client {
 
 using Environment = std::map<std::string, std::string, std::less<>>;
 
+// Returns those of `variables`, as in environ: "NAME=value", the last is nullptr.
+Environment environmentOf(const char* const* variables);
 // Those of this process, as they are now.
 Environment processEnvironment();
 

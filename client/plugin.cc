@@ -84,7 +84,7 @@ std::vector<char*> pointersTo(std::vector<std::string>& texts) {
   return pointers;
 }
 
-std::vector<std::string> environmentOf(const ExecPlugin& plugin) {
+std::vector<std::string> variablesOf(const ExecPlugin& plugin) {
   Environment variables = processEnvironment();
   for (const auto& [name, value] : plugin.environment) variables[name] = value;
   variables["KUBERNETES_EXEC_INFO"] = plugin.info;
@@ -131,7 +131,7 @@ int start(const ExecPlugin& plugin, const Output& out, const Output& err, pid_t&
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   std::vector<std::string> words = {plugin.command};
   words.insert(words.end(), plugin.arguments.begin(), plugin.arguments.end());
-  std::vector<std::string> environment = environmentOf(plugin);
+  std::vector<std::string> environment = variablesOf(plugin);
   return ::posix_spawnp(&process, plugin.command.c_str(), &spawning.actions, &spawning.attributes,
                         pointersTo(words).data(), pointersTo(environment).data());
 }

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <functional>
 #include <optional>
-#include <random>
 #include <string>
 #include <utility>
 
 #include "admission/review.h"
 #include "client/access.h"
+#include "client/backoff.h"
 #include "cmd/lease_options.h"
 #include "cmd/policy_clusters.h"
 
@@ -70,14 +69,6 @@ LogLine lineOf(const server::ReviewResult& verdict) {
   return line;
 }
 
-std::function<client::RandomFraction()> randomness() {
-  return [] {
-    return [engine = std::mt19937_64(std::random_device()())]() mutable {
-      return std::uniform_real_distribution<double>(0, 1)(engine);
-    };
-  };
-}
-
 }  // namespace
 
 ServerOpened openServer(const ServeOptions& options, const ListenAddress& address,
@@ -125,7 +116,7 @@ ServerOpened openServer(const ServeOptions& options, const ListenAddress& addres
   serving.externalStep = protection::parseMode(options.externalStep).value();
   serving.policyClusters = std::move(*policyClusters);
   serving.requesters = requestersOf(options);
-  serving.random = randomness();
+  serving.random = client::newRandomFraction;
   serving.log = [&log](server::Level level, const std::string& line) { log.write(levelOf(level), line); };
   serving.verdict = [&log](const server::ReviewResult& verdict) { log.write(lineOf(verdict)); };
   serving.restored = [&log](milliseconds unguarded) {

@@ -296,7 +296,7 @@ void addServe(CLI::App& app, int& exitCode) {
       ->delimiter(',');
   command->add_flag("--audit-only", options->auditOnly, "Log verdicts, and allow everything");
   command->callback([options, command, &exitCode] {
-    const auto taken = takeSettings(*command, environmentOf(environ));
+    const auto taken = takeSettings(*command, ownVariables(client::processEnvironment()));
     for (const CLI::Option* option : command->get_options()) {
       if (option->count() > 0) options->given.insert(option->get_single_name());
     }

@@ -94,7 +94,7 @@ bool isOfService(std::string_view variable) {
          variable.ends_with("_SERVICE_HOST");
 }
 
-kube::Result<void> refuseMisspelt(const Environment& environment, const Options& options) {
+kube::Result<void> refuseMisspelt(const client::Environment& environment, const Options& options) {
   std::vector<std::string> known{variableOf(kConfigOption)};
   for (const auto& [name, option] : options) known.push_back(variableOf(name));
   std::vector<std::string_view> words;
@@ -126,18 +126,12 @@ kube::Result<void> give(CLI::Option& option, const std::string& text, kube::Erro
 
 }  // namespace
 
-Environment environmentOf(const char* const* variables) {
-  Environment found;
-  for (; *variables != nullptr; ++variables) {
-    const std::string_view all = *variables;
-    const size_t end = all.find('=');
-    if (all.starts_with(kPrefix) && end != std::string_view::npos)
-      found.emplace(all.substr(0, end), all.substr(end + 1));
-  }
-  return found;
+client::Environment ownVariables(client::Environment variables) {
+  std::erase_if(variables, [](const auto& variable) { return !variable.first.starts_with(kPrefix); });
+  return variables;
 }
 
-kube::Result<void> takeSettings(CLI::App& command, const Environment& environment) {
+kube::Result<void> takeSettings(CLI::App& command, const client::Environment& environment) {
   const Options options = settableOptions(command);
   const auto fromEnvironment = [&](const std::string& name, CLI::Option& option) -> kube::Result<void> {
     const auto variable = environment.find(variableOf(name));

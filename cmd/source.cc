@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <ctime>
 #include <iterator>
-#include <random>
 #include <utility>
 
 #include "client/access.h"
+#include "client/backoff.h"
 #include "client/connection.h"
 #include "client/fetch.h"
 #include "client/find_connection.h"
@@ -91,11 +91,7 @@ server::ClusterSnapshotOptions questionAbout(const std::string& reference,
   server::ClusterSnapshotOptions question;
   question.reference = reference;
   question.policyClusters = std::move(others);
-  question.random = [] {
-    return [engine = std::mt19937_64(std::random_device()())]() mutable {
-      return std::uniform_real_distribution<double>(0, 1)(engine);
-    };
-  };
+  question.random = client::newRandomFraction;
   return question;
 }
 

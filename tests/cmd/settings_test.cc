@@ -48,7 +48,7 @@ class SettingsTest : public ::testing::Test {
   std::string file_ =
       (std::filesystem::temp_directory_path() / ("lastout-settings-" + std::to_string(getpid()) + ".yaml"))
           .string();
-  Environment variables_;
+  client::Environment variables_;
   CLI::App app_;
   std::string config_;
   std::string name_ = "default";
@@ -131,7 +131,8 @@ TEST_F(SettingsTest, AVariableThatIsAlmostAnOptionsIsMisspelt) {
 
 TEST(Environment, HoldsLastoutsOwnVariablesAlone) {
   const char* const variables[] = {"LASTOUT_NAME=a=b", "PATH=/bin", "LASTOUT_EMPTY=", "LASTOUT_ODD", nullptr};
-  EXPECT_EQ(environmentOf(variables), (Environment{{"LASTOUT_NAME", "a=b"}, {"LASTOUT_EMPTY", ""}}));
+  EXPECT_EQ(ownVariables(client::environmentOf(variables)),
+            (client::Environment{{"LASTOUT_NAME", "a=b"}, {"LASTOUT_EMPTY", ""}}));
 }
 
 // The program as a whole: nothing has begun when a setting is wrong.
