@@ -1,9 +1,9 @@
 #include "simulator/control_plane.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
+#include "graph/uid.h"
 #include "kube/timestamp.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
@@ -48,14 +48,13 @@ int64_t ControlPlane::seconds() const { return surroundings_.wallClock().time_si
 
 // RFC 4122, version 4.
 std::string ControlPlane::newUid() const {
+  constexpr uint64_t kVersionMask = 0xf000;
+  constexpr uint64_t kVersion = 0x4000;
+  constexpr uint64_t kVariantMask = uint64_t{3} << 62;
+  constexpr uint64_t kVariant = uint64_t{2} << 62;
   const uint64_t high = random();
   const uint64_t low = random();
-  char text[37];
-  std::snprintf(text, sizeof(text), "%08x-%04x-4%03x-%04x-%012llx", static_cast<unsigned>(high >> 32),
-                static_cast<unsigned>(high >> 16 & 0xffff), static_cast<unsigned>(high & 0xfff),
-                static_cast<unsigned>(0x8000 | (low >> 48 & 0x3fff)),
-                static_cast<unsigned long long>(low & 0xffffffffffff));
-  return text;
+  return graph::formatUuid((high & ~kVersionMask) | kVersion, (low & ~kVariantMask) | kVariant);
 }
 
 ApiResult<void> ControlPlane::mayCreate(const Mutation& mutation) {
