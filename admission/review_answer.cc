@@ -6,6 +6,7 @@
 #include "admission/review.h"
 #include "kube/quoting.h"
 #include "kube/source_text.h"
+#include "kube/status_reason.h"
 
 namespace lastout::admission {
 namespace {
@@ -14,37 +15,6 @@ constexpr size_t kMostAnswerWarnings = 16;
 constexpr size_t kLongestWarning = 256;  // bytes; longer ones are cut when there are many
 constexpr size_t kUsualAnswer = 2'048;   // bytes
 constexpr std::string_view kNoMessage = "it is not allowed now";
-
-std::string_view reasonOf(int code) {
-  switch (code) {
-    case 400:
-      return "BadRequest";
-    case 401:
-      return "Unauthorized";
-    case 404:
-      return "NotFound";
-    case 405:
-      return "MethodNotAllowed";
-    case 409:
-      return "Conflict";
-    case 410:
-      return "Gone";
-    case 413:
-      return "RequestEntityTooLarge";
-    case 422:
-      return "Invalid";
-    case 429:
-      return "TooManyRequests";
-    case 500:
-      return "InternalError";
-    case 503:
-      return "ServiceUnavailable";
-    case 504:
-      return "Timeout";
-    default:
-      return "Forbidden";
-  }
-}
 
 // As a header's value can carry it.
 std::string warningText(std::string_view warning) {
@@ -86,7 +56,7 @@ void writeStatus(JsonWriter& json, const Refusal& refusal) {
   const int code = refusal.code >= 400 && refusal.code <= 599 ? refusal.code : 403;
   json.raw(",\"status\":{\"status\":\"Failure\"");
   json.member("message", refusal.message.empty() ? kNoMessage : refusal.message);
-  json.member("reason", reasonOf(code));
+  json.member("reason", kube::reasonOfCode(code).value_or("Forbidden"));
   json.raw(",\"code\":");
   json.number(code);
   writeDetails(json, refusal);

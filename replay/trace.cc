@@ -14,6 +14,7 @@
 #include "cluster/users.h"
 #include "criticalservice/critical_service.h"
 #include "criticalservice/dependencies.h"
+#include "kube/status_reason.h"
 #include "kube/timestamp.h"
 #include "replay/blockers.h"
 #include "replay/live_graph.h"
@@ -139,22 +140,14 @@ class Tracer {
               .causes;
       admission(happening, false, causes, isByPoliciesAlone(happening));
     }
-    if (happening.event.actor == Actor::Client) client(happening, status(refused));
+    if (happening.event.actor == Actor::Client)
+      client(happening, kube::codeOfReason(refused == nullptr ? "Forbidden" : refused).value_or(403));
   }
 
   bool isByPoliciesAlone(const Happening& happening) const {
     std::vector<uint64_t> words = *happening.state;
     const cluster::StateRef state(words.data(), machine_.layout());
     return unmetCriteria(machine_, state, happening.event.slot).causes.empty();
-  }
-
-  static int status(const char* refused) {
-    const std::string_view reason = refused == nullptr ? "Forbidden" : refused;
-    if (reason == "NotFound") return 404;
-    if (reason == "AlreadyExists" || reason == "Conflict") return 409;
-    if (reason == "MethodNotAllowed") return 405;
-    if (reason == "Invalid") return 422;
-    return reason == "InternalError" ? 500 : 403;
   }
 
   void finalized(const Happening& happening) {

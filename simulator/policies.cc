@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "kube/status_reason.h"
 #include "kube/well_known.h"
 
 namespace lastout::simulator {
@@ -16,12 +17,6 @@ struct Refusal {
   std::string message;
   std::string reason;
 };
-
-int codeOf(std::string_view reason) {
-  if (reason == "Unauthorized") return 401;
-  if (reason == "Forbidden") return 403;
-  return reason == "RequestEntityTooLarge" ? 413 : 422;
-}
 
 std::string trimmedText(const std::string& text) {
   constexpr std::string_view kSpaces = " \t\r\n";
@@ -82,7 +77,7 @@ std::string shownName(const ReviewRequest& request) {
 ApiError policyDenial(const ReviewRequest& request, const std::string& message, const Refusal& refusal) {
   ApiError denial = forbidden(request.type, shownName(request), message);
   denial.reason = refusal.reason;
-  denial.code = codeOf(refusal.reason);
+  denial.code = kube::codeOfReason(refusal.reason).value_or(422);
   denial.details["causes"] = Json::array({{{"message", message}}});
   return denial;
 }

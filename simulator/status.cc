@@ -3,6 +3,8 @@
 #include <set>
 #include <utility>
 
+#include "kube/status_reason.h"
+
 namespace lastout::simulator {
 namespace {
 
@@ -38,6 +40,10 @@ std::string inWords(const StatusCause& cause) {
   return cause.field.empty() ? cause.message : cause.field + ": " + cause.message;
 }
 
+ApiError failure(std::string_view reason, std::string message, Json details) {
+  return {kube::codeOfReason(reason).value(), std::string(reason), std::move(message), std::move(details)};
+}
+
 }  // namespace
 
 Json statusOf(const ApiError& error) {
@@ -59,19 +65,20 @@ Json statusOfDeleted(const kube::GroupResource& type, std::string_view name, std
 }
 
 ApiError notFound(const kube::GroupResource& type, std::string_view name) {
-  return {404, "NotFound", kube::toString(type) + " " + inQuotes(name) + " not found", detailsOf(type, name)};
+  return failure("NotFound", kube::toString(type) + " " + inQuotes(name) + " not found",
+                 detailsOf(type, name));
 }
 
 ApiError alreadyExists(const kube::GroupResource& type, std::string_view name) {
-  return {409, "AlreadyExists", kube::toString(type) + " " + inQuotes(name) + " already exists",
-          detailsOf(type, name)};
+  return failure("AlreadyExists", kube::toString(type) + " " + inQuotes(name) + " already exists",
+                 detailsOf(type, name));
 }
 
 ApiError conflict(const kube::GroupResource& type, std::string_view name, std::string_view why) {
-  return {409, "Conflict",
-          "Operation cannot be fulfilled on " + kube::toString(type) + " " + inQuotes(name) + ": " +
-              std::string(why),
-          detailsOf(type, name)};
+  return failure("Conflict",
+                 "Operation cannot be fulfilled on " + kube::toString(type) + " " + inQuotes(name) + ": " +
+                     std::string(why),
+                 detailsOf(type, name));
 }
 
 ApiError modified(const kube::GroupResource& type, std::string_view name) {
@@ -82,7 +89,7 @@ ApiError modified(const kube::GroupResource& type, std::string_view name) {
 
 ApiError forbidden(const kube::GroupResource& type, std::string_view name, std::string_view why) {
   const std::string what = kube::toString(type) + (name.empty() ? "" : " " + inQuotes(name));
-  return {403, "Forbidden", what + " is forbidden: " + std::string(why), detailsOf(type, name)};
+  return failure("Forbidden", what + " is forbidden: " + std::string(why), detailsOf(type, name));
 }
 
 ApiError invalid(std::string_view kind, std::string_view group, std::string_view name,
@@ -101,51 +108,52 @@ ApiError invalid(std::string_view kind, std::string_view group, std::string_view
   message += words.size() > 1 ? "]" : "";
   Json details = detailsOf(name, group, kind);
   details["causes"] = toJson(causes);
-  return {422, "Invalid", std::move(message), std::move(details)};
+  return failure("Invalid", std::move(message), std::move(details));
 }
 
-ApiError badRequest(std::string message) { return {400, "BadRequest", std::move(message), nullptr}; }
+ApiError badRequest(std::string message) { return failure("BadRequest", std::move(message), nullptr); }
 
-ApiError unauthorized() { return {401, "Unauthorized", "Unauthorized", nullptr}; }
+ApiError unauthorized() { return failure("Unauthorized", "Unauthorized", nullptr); }
 
 ApiError methodNotAllowed(const kube::GroupResource& type, std::string_view verb) {
-  return {405, "MethodNotAllowed",
-          std::string(verb) + " is not supported on resources of kind " + inQuotes(kube::toString(type)),
-          detailsOf(type, "")};
+  return failure(
+      "MethodNotAllowed",
+      std::string(verb) + " is not supported on resources of kind " + inQuotes(kube::toString(type)),
+      detailsOf(type, ""));
 }
 
 ApiError notAcceptable(std::string_view accepted) {
-  return {406, "NotAcceptable", "only the following media types are accepted: " + std::string(accepted),
-          nullptr};
+  return failure("NotAcceptable", "only the following media types are accepted: " + std::string(accepted),
+                 nullptr);
 }
 
 ApiError unsupportedMediaType(std::string_view accepted) {
-  return {415, "UnsupportedMediaType",
-          "the body of the request was in an unknown format - accepted media types include: " +
-              std::string(accepted),
-          nullptr};
+  return failure("UnsupportedMediaType",
+                 "the body of the request was in an unknown format - accepted media types include: " +
+                     std::string(accepted),
+                 nullptr);
 }
 
 ApiError tooLarge(std::size_t limit) {
-  return {413, "RequestEntityTooLarge", "Request entity too large: limit is " + std::to_string(limit),
-          nullptr};
+  return failure("RequestEntityTooLarge", "Request entity too large: limit is " + std::to_string(limit),
+                 nullptr);
 }
 
-ApiError expired(std::string message) { return {410, "Expired", std::move(message), nullptr}; }
+ApiError expired(std::string message) { return failure("Expired", std::move(message), nullptr); }
 
 ApiError futureVersion(uint64_t wanted, uint64_t current) {
   Json details = {{"causes", toJson({{"ResourceVersionTooLarge", "Too large resource version", ""}})},
                   {"retryAfterSeconds", 1}};
-  return {504, "Timeout",
-          "Timeout: Too large resource version: " + std::to_string(wanted) +
-              ", current: " + std::to_string(current),
-          std::move(details)};
+  return failure("Timeout",
+                 "Timeout: Too large resource version: " + std::to_string(wanted) +
+                     ", current: " + std::to_string(current),
+                 std::move(details));
 }
 
 ApiError internalError(std::string_view why) {
   const std::string message(why);
-  return {
-      500, "InternalError", "Internal error occurred: " + message, {{"causes", toJson({{"", message, ""}})}}};
+  return failure("InternalError", "Internal error occurred: " + message,
+                 {{"causes", toJson({{"", message, ""}})}});
 }
 
 }  // namespace lastout::simulator
