@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kube/encoding.h"
+#include "kube/invariant.h"
 
 namespace lastout::client {
 
@@ -29,6 +30,16 @@ ServerStatus statusOfAnswer(const WholeAnswer& whole) {
   return statusOfAnswer(whole.answer.status, whole.body);
 }
 
+namespace {
+
+const kube::ResourceType& builtInType(const kube::GroupResource& type) {
+  const kube::ResourceType* found = kube::ResourceMap::builtIn().find(type);
+  LASTOUT_INVARIANT(found != nullptr);
+  return *found;
+}
+
+}  // namespace
+
 std::string collectionPath(const kube::ResourceType& type, std::string_view namespaceName) {
   std::string path =
       type.type.group.empty() ? "/api/" : "/apis/" + kube::percentEncoded(type.type.group) + "/";
@@ -40,6 +51,14 @@ std::string collectionPath(const kube::ResourceType& type, std::string_view name
 std::string objectPath(const kube::ResourceType& type, std::string_view namespaceName,
                        std::string_view name) {
   return collectionPath(type, namespaceName) + "/" + kube::percentEncoded(name);
+}
+
+std::string collectionPath(const kube::GroupResource& builtIn, std::string_view namespaceName) {
+  return collectionPath(builtInType(builtIn), namespaceName);
+}
+
+std::string objectPath(const kube::ObjectKey& ofBuiltIn) {
+  return objectPath(builtInType(ofBuiltIn.type), ofBuiltIn.namespaceName, ofBuiltIn.name);
 }
 
 }  // namespace lastout::client

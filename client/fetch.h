@@ -28,5 +28,8 @@ ServerStatus statusOfAnswer(const WholeAnswer& whole);
 std::string collectionPath(const kube::ResourceType& type, std::string_view namespaceName = {});
 // "/apis/apps/v1/namespaces/shop/deployments/web"; `namespaceName` is empty for cluster-scoped types.
 std::string objectPath(const kube::ResourceType& type, std::string_view namespaceName, std::string_view name);
+// The same of types that lastout knows by itself (kube::ResourceMap::builtIn()): no other may be given.
+std::string collectionPath(const kube::GroupResource& builtIn, std::string_view namespaceName = {});
+std::string objectPath(const kube::ObjectKey& ofBuiltIn);
 
 }  // namespace lastout::client

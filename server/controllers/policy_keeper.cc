@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/fetch.h"
 #include "client/writes.h"
-#include "kube/encoding.h"
 #include "kube/well_known.h"
 #include "protection/cel.h"
 #include "protection/force_guard.h"
@@ -20,11 +20,6 @@ using protection::AdmissionPolicyAction;
 using protection::PolicyMode;
 using State = client::SyncStatus::State;
 
-constexpr std::string_view kDeletionPolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
-constexpr std::string_view kAdmissionPolicies =
-    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
-constexpr std::string_view kAdmissionBindings =
-    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
 constexpr std::chrono::milliseconds kPassesApart{100};      // between two passes, whatever changes
 constexpr std::chrono::milliseconds kTryAgainAfter{1'000};  // before what failed is tried again
 constexpr std::chrono::milliseconds kLookAgainAfter{30'000};
@@ -35,11 +30,12 @@ constexpr const char* kWebhookDoesWithout = "lastout serve --policies webhook do
 
 client::ApiRequest writeOf(const AdmissionPolicyAction& action) {
   using Kind = AdmissionPolicyAction::Kind;
-  const std::string collection(action.isBinding ? kAdmissionBindings : kAdmissionPolicies);
-  const std::string object = collection + "/" + kube::percentEncoded(action.name);
+  const kube::GroupResource& type =
+      action.isBinding ? kube::kValidatingAdmissionPolicyBindings : kube::kValidatingAdmissionPolicies;
+  const std::string object = client::objectPath({type, "", action.name});
   switch (action.kind) {
     case Kind::Create:
-      return client::creation(collection, nlohmann::json(action.object));
+      return client::creation(client::collectionPath(type), nlohmann::json(action.object));
     case Kind::Replace:
       return client::replacement(object, nlohmann::json(action.object));
     case Kind::Delete:
@@ -73,9 +69,10 @@ PolicyKeeper::PolicyKeeper(const std::shared_ptr<client::Access>& access, Policy
 }
 
 std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access, Followed type) {
-  const std::string_view path = type == Policies            ? kDeletionPolicies
-                                : type == AdmissionPolicies ? kAdmissionPolicies
-                                                            : kAdmissionBindings;
+  const std::string path =
+      client::collectionPath(type == Policies            ? protection::deletionPolicyType()
+                             : type == AdmissionPolicies ? kube::kValidatingAdmissionPolicies
+                                                         : kube::kValidatingAdmissionPolicyBindings);
   client::Audience audience;
   // What lost its label is lastout's all the same.
   audience.upsert = [this, type](client::StreamedObject object) {
@@ -104,7 +101,7 @@ std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access,
     worker_.wake();
   };
   return std::make_unique<client::Watcher>(
-      access.newServer(), client::WatchedType{std::string(path), "", client::Content::Whole},
+      access.newServer(), client::WatchedType{path, "", client::Content::Whole},
       forOneMore(options_.watcher, options_.random), std::move(audience));
 }
 
@@ -354,7 +351,7 @@ void PolicyKeeper::writeStatus(const Kept& kept) {
   Written& last = written_[kept.meta.name];
   if (last.resourceVersion == kept.meta.resourceVersion && last.status == wanted) return;
   const std::string problem = send(client::mergePatch(
-      std::string(kDeletionPolicies) + "/" + kube::percentEncoded(kept.meta.name) + "/status",
+      client::objectPath({protection::deletionPolicyType(), "", kept.meta.name}) + "/status",
       {{"metadata", {{"resourceVersion", kept.meta.resourceVersion}}},
        {"status", changeOf(kept.status, wanted)}}));
   if (problem.empty()) {

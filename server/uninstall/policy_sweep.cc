@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "client/fetch.h"
-#include "kube/encoding.h"
 #include "kube/well_known.h"
 #include "protection/cel.h"
 #include "protection/policy.h"
@@ -14,8 +13,6 @@ namespace lastout::server {
 namespace {
 
 constexpr size_t kPoliciesPage = 50;  // of whole objects
-
-std::string pathOf(const kube::GroupResource& type) { return "/apis/" + type.group + "/v1/" + type.resource; }
 
 // A list that begins once more gives an object twice.
 RequestResult<void> readMade(const ObjectClient& objectClient, const kube::GroupResource& type,
@@ -28,15 +25,14 @@ RequestResult<void> readMade(const ObjectClient& objectClient, const kube::Group
       made.push_back({object.meta.name, protection::addOfAdmissionPolicy(object.content, finalizers)});
     }
   };
-  return objectClient.list({pathOf(type), client::Content::Whole, kPoliciesPage}, take);
+  return objectClient.list({client::collectionPath(type), client::Content::Whole, kPoliciesPage}, take);
 }
 
 bool removeMade(const ObjectClient& objectClient, const kube::GroupResource& type, const std::string& name,
                 UninstallReport& report) {
   const std::string kind = toString(type);
   const std::string object = toString(kube::ObjectKey{type, "", name});
-  const auto removed =
-      removeObject(objectClient, report.isDryRun(), pathOf(type) + "/" + kube::percentEncoded(name));
+  const auto removed = removeObject(objectClient, report.isDryRun(), client::objectPath({type, "", name}));
   if (!removed) {
     report.refusedOne(kind, object, "be deleted", removed.error());
     return false;

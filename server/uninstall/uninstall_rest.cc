@@ -4,8 +4,8 @@
 
 #include "client/fetch.h"
 #include "criticalservice/critical_service.h"
-#include "kube/encoding.h"
 #include "kube/object_key.h"
+#include "kube/well_known.h"
 #include "protection/policy.h"
 
 namespace lastout::server {
@@ -31,8 +31,7 @@ std::vector<LeftKind> kindsOf(const LeftObjects& left, bool isDryRun) {
 
 // An embedded cluster serves the types without one; and there may be one where discovery has a gap.
 bool hasDefinition(const ObjectClient& objectClient, const kube::GroupResource& type) {
-  const auto definition = objectClient.readMetadata(
-      "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + kube::crdName(type));
+  const auto definition = objectClient.readMetadata(client::objectPath(kube::crdKey(type)));
   return !definition || *definition;
 }
 
@@ -40,7 +39,7 @@ bool hasDefinition(const ObjectClient& objectClient, const kube::GroupResource& 
 
 void tellWhatIsLeft(const ObjectClient& objectClient, const std::string& namespaceName,
                     const LeftObjects& left, UninstallReport& report) {
-  const auto space = objectClient.readMetadata("/api/v1/namespaces/" + kube::percentEncoded(namespaceName));
+  const auto space = objectClient.readMetadata(client::objectPath(kube::namespaceKey(namespaceName)));
   const bool isInstalled = !space || *space;
   std::vector<std::string> lines;
   std::string definitions;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "client/fetch.h"
 #include "kube/quoting.h"
 #include "kube/well_known.h"
 #include "server/uninstall/object_removal.h"
@@ -12,8 +13,6 @@ namespace {
 
 // The policy that lets lastout's accounts alone delete the configuration; its binding has the same name.
 constexpr const char* kLock = "lastout-configuration";
-constexpr const char* kLockPath =
-    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/lastout-configuration";
 constexpr std::chrono::milliseconds kLockPause{200};
 constexpr int kMostLockPauses = 50;  // API servers learn by a watch that a binding is gone
 
@@ -31,9 +30,7 @@ WebhookRemoval::WebhookRemoval(const ObjectClient& objectClient, const Patience&
 
 kube::ObjectKey WebhookRemoval::key() const { return {kube::kValidatingWebhookConfigurations, "", name_}; }
 
-std::string WebhookRemoval::path() const {
-  return "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/" + name_;
-}
+std::string WebhookRemoval::path() const { return client::objectPath(key()); }
 
 // An account that may not read it cannot delete it either.
 bool WebhookRemoval::isOf(const std::string& namespaceName) {
@@ -71,7 +68,7 @@ RequestResult<bool> WebhookRemoval::removeLocked() {
   bool isOpened = false;
   for (int pauses = 0; !answer && pauses < kMostLockPauses; ++pauses) {
     if (isLocked(answer) && !isOpened) {
-      const auto opened = removeObject(client_, report_.isDryRun(), kLockPath);
+      const auto opened = removeObject(client_, report_.isDryRun(), client::objectPath(lockKey()));
       if (!tellRemoved(lockKey(), opened, report_)) return answer;
       isOpened = true;
     } else if (isLocked(answer) || isDeniedByPolicy(answer.error())) {
@@ -90,7 +87,7 @@ RequestResult<bool> WebhookRemoval::removeLocked() {
 
 // A dry run deletes nothing, so no API server has said yet whether the lock is in the way.
 void WebhookRemoval::tellOfLock() {
-  const auto standing = client_.readMetadata(kLockPath);
+  const auto standing = client_.readMetadata(client::objectPath(lockKey()));
   if (standing && *standing)
     report_.note(toString(lockKey()) + ": would be deleted, unless its policy lets this account delete " +
                  toString(key()));

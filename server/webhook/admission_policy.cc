@@ -4,14 +4,12 @@
 #include <initializer_list>
 #include <utility>
 
+#include "client/fetch.h"
 #include "kube/text_at.h"
+#include "kube/well_known.h"
 
 namespace lastout::server {
 namespace {
-
-constexpr std::string_view kPolicies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/";
-constexpr std::string_view kBindings =
-    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/";
 
 bool isLeaving(const kube::Value& object) {
   return !kube::textAt(object, {"metadata", "deletionTimestamp"}).empty();
@@ -101,15 +99,15 @@ void AdmissionPolicy::stop() {
 }
 
 // An API server from before 1.30 has no such type, and so no such policy.
-RequestResult<std::optional<kube::Value>> AdmissionPolicy::read(std::string_view collection) {
-  return ObjectClient(*server_, patience_).read(std::string(collection) + name_);
+RequestResult<std::optional<kube::Value>> AdmissionPolicy::read(const kube::GroupResource& type) {
+  return ObjectClient(*server_, patience_).read(client::objectPath({type, "", name_}));
 }
 
 tl::expected<bool, std::string> AdmissionPolicy::look() {
-  const auto policy = read(kPolicies);
+  const auto policy = read(kube::kValidatingAdmissionPolicies);
   if (!policy) return tl::unexpected(policy.error().why);
   if (!*policy || isLeaving(**policy) || !says(**policy, terms_)) return false;
-  const auto binding = read(kBindings);
+  const auto binding = read(kube::kValidatingAdmissionPolicyBindings);
   if (!binding) return tl::unexpected(binding.error().why);
   return *binding && denies(**binding, name_);
 }

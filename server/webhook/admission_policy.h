@@ -63,7 +63,7 @@ class AdmissionPolicy {
  private:
   enum class Found : uint8_t { Nothing, Enforced, NotEnforced };
 
-  RequestResult<std::optional<kube::Value>> read(std::string_view collection);
+  RequestResult<std::optional<kube::Value>> read(const kube::GroupResource& type);
   void lookAgain();
 
   const PolicyTerms terms_;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/fetch.h"
 #include "client/value_picker.h"
 #include "client/writes.h"
 #include "kube/text_at.h"
+#include "kube/well_known.h"
 #include "server/runtime/object_client.h"
 #include "server/watch/object_watch.h"
 #include "server/webhook/webhook_entries.h"
@@ -16,8 +18,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr const char* kConfigurations =
-    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
 // After a write, until the watch tells of it.
 constexpr milliseconds kPatience{1'000};
 // A watch that resumes tells first of what it missed.
@@ -42,7 +42,8 @@ WebhookKeeper::WebhookKeeper(const std::shared_ptr<client::Access>& access,
       configuration_(std::move(configuration)),
       loop_([this] { step(); }, milliseconds(0)),
       watcher_(watchOf(*access,
-                       {kConfigurations, configuration_.name, "webhook configuration", options_.log,
+                       {client::collectionPath(kube::kValidatingWebhookConfigurations), configuration_.name,
+                        "webhook configuration", options_.log,
                         [this](std::optional<kube::Value> object) { told(std::move(object)); },
                         [this](const client::SyncStatus& knowledge) { know(knowledge); }},
                        forOneMore(options_.watcher, options_.random))) {}
@@ -361,12 +362,14 @@ WebhookKeeper::Write WebhookKeeper::nextWrite() {
   const std::string version = standing_ ? resourceVersionOf(*standing_) : "";
   Write write;
   if (desiredState_ == DesiredState::Gone) {
-    write.request =
-        client::deletion(kConfigurations + ("/" + configuration_.name), uidOf(*standing_), version);
+    write.request = client::deletion(
+        client::objectPath({kube::kValidatingWebhookConfigurations, "", configuration_.name}),
+        uidOf(*standing_), version);
   } else {
     write.declared = made().declared;
-    write.request = client::creationOrPatch(
-        kConfigurations, toJson(configuration_.name, *write.declared, configuration_.labels, version));
+    write.request =
+        client::creationOrPatch(client::collectionPath(kube::kValidatingWebhookConfigurations),
+                                toJson(configuration_.name, *write.declared, configuration_.labels, version));
   }
   isWriting_ = true;
   asked_ = asked_.common(configuration_.objects);

@@ -153,11 +153,10 @@ ProbeAnswer WebhookProbe::probe(client::ApiServer& server) {
 // Why not; empty: it is there.
 std::string WebhookProbe::makeSentinel(client::ApiServer& server) {
   const kube::ObjectKey owner = kube::crdKey(criticalservice::criticalServiceType());
-  const ObjectClient client(server, options_.times.patience);
-  const auto definition =
-      client.readMetadata("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + owner.name);
+  const ObjectClient objectClient(server, options_.times.patience);
+  const auto definition = objectClient.readMetadata(client::objectPath(owner));
   if (!definition) return definition.error().why;
-  const auto made = client.ask(requestToCreateSentinel(*definition ? (*definition)->uid : ""));
+  const auto made = objectClient.ask(requestToCreateSentinel(*definition ? (*definition)->uid : ""));
   // Another replica was faster.
   return made || isConflict(made.error()) ? "" : made.error().why;
 }
