@@ -1,5 +1,5 @@
 // textAt, listAt: the string or the list along a path of keys, for who takes a missing one, and what is of
-// another type, for empty.
+// another type, for empty; and the conditions of a status, read so.
 #pragma once
 
 #include <initializer_list>
@@ -14,5 +14,8 @@ namespace lastout::kube {
 // ever.
 const std::string& textAt(const Value& value, std::initializer_list<std::string_view> path);
 const Value::List& listAt(const Value& value, std::initializer_list<std::string_view> path);
+
+// Returns the entry of status.conditions of that type; nullptr: there is none.
+const Value* statusCondition(const Value& object, std::string_view type);
 
 }  // namespace lastout::kube

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "kube/text_at.h"
 #include "kube/timestamp.h"
 #include "tls/digest.h"
 
@@ -34,11 +35,8 @@ std::string_view textOf(const kube::Value& map, std::string_view key) {
 
 // The reason of the condition as it stands; empty: there is none.
 std::string_view reasonIn(const Hold& hold, const kube::Value& content) {
-  const kube::Value* conditions = conditionsIn(content);
-  if (conditions == nullptr || !conditions->asList()) return {};
-  for (const kube::Value& one : *conditions->asList())
-    if (textOf(one, "type") == hold.status.condition) return textOf(one, "reason");
-  return {};
+  const kube::Value* condition = kube::statusCondition(content, hold.status.condition);
+  return condition == nullptr ? std::string_view() : textOf(*condition, "reason");
 }
 
 bool isOurs(const HoldWords& words, const HoldStatus& status, std::string_view reason) {

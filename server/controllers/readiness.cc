@@ -20,15 +20,6 @@ std::string textIn(const kube::Value& map, std::string_view key) {
   return kube::printable(kube::textAt(map, {key}));
 }
 
-// The object's condition of that type.
-const kube::Value* conditionOf(const kube::Value& object, std::string_view type) {
-  const kube::Value* conditions = object.at({"status", "conditions"});
-  if (conditions == nullptr || conditions->asList() == nullptr) return nullptr;
-  const auto found = std::ranges::find_if(
-      *conditions->asList(), [&](const kube::Value& condition) { return textIn(condition, "type") == type; });
-  return found == conditions->asList()->end() ? nullptr : &*found;
-}
-
 Readiness byPods(const kube::WorkloadType& workload, const kube::Value& object) {
   if (const int64_t ready = countAt(object, {"status", workload.readyCount}, 0); ready > 0)
     return {true, "PodsReady", std::to_string(ready) + (ready == 1 ? " Pod is ready" : " Pods are ready")};
@@ -40,7 +31,7 @@ Readiness byPods(const kube::WorkloadType& workload, const kube::Value& object) 
 // Jobs of before Kubernetes 1.24 do not say how many of their Pods are ready, only how many there are.
 Readiness ofJob(const kube::Value& object) {
   for (const char* end : {"Complete", "Failed"}) {
-    const kube::Value* condition = conditionOf(object, end);
+    const kube::Value* condition = kube::statusCondition(object, end);
     if (condition != nullptr && textIn(*condition, "status") == "True")
       return {false, "Finished", "the Job has ended"};
   }
@@ -60,7 +51,7 @@ Readiness ofCronJob(const kube::Value& object) {
 
 Readiness byConditions(const kube::Value& object) {
   for (const char* type : {"Ready", "Available"}) {
-    const kube::Value* condition = conditionOf(object, type);
+    const kube::Value* condition = kube::statusCondition(object, type);
     if (condition == nullptr) continue;
     const std::string status = textIn(*condition, "status");
     std::string message =

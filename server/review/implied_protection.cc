@@ -118,11 +118,8 @@ Unread unreadable(const std::string& what, const std::string& why) {
 }
 
 bool hasCondition(const kube::Value& object, const char* type, const char* status) {
-  const kube::Value* conditions = object.at({"status", "conditions"});
-  const kube::Value::List* list = conditions == nullptr ? nullptr : conditions->asList();
-  return list != nullptr && std::ranges::any_of(*list, [&](const kube::Value& one) {
-           return kube::textAt(one, {"type"}) == type && kube::textAt(one, {"status"}) == status;
-         });
+  const kube::Value* condition = kube::statusCondition(object, type);
+  return condition != nullptr && kube::textAt(*condition, {"status"}) == status;
 }
 
 // The API server never served what the CRD defines: another one has its names. Once it did, "Established"
