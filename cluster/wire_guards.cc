@@ -3,8 +3,8 @@
 
 #include "admission/deferred_deletion.h"
 #include "admission/guards.h"
-#include "admission/held_provider.h"
 #include "cluster/builder.h"
+#include "criticalservice/pod_needs.h"
 #include "criticalservice/provider_types.h"
 #include "criticalservice/understanding.h"
 #include "kube/match_resources.h"
@@ -159,21 +159,15 @@ Interception reach(const kube::MatchResources& webhook, const Model& model, Slot
 std::vector<Slot> workloadsBehind(const Builder& builder, Slot service) {
   std::vector<Slot> result;
   const kube::Value* content = builder.content(service);
-  const kube::Value* wanted = content == nullptr ? nullptr : content->at({"spec", "selector"});
-  if (wanted == nullptr || wanted->asMap() == nullptr || wanted->asMap()->empty()) return result;
+  if (content == nullptr) return result;
+  const kube::Labels selector = criticalservice::labelsAt(*content, {"spec", "selector"});
+  const std::string& space = builder.model.slots[service].key.namespaceName;
   for (Slot slot = 0; slot < builder.model.slots.size(); ++slot) {
     const kube::Value* workload = builder.content(slot);
-    if (workload == nullptr) continue;
-    if (builder.model.slots[slot].key.namespaceName != builder.model.slots[service].key.namespaceName)
-      continue;
-    const kube::Value* labels = workload->at({"spec", "template", "metadata", "labels"});
-    if (labels == nullptr) continue;
-    const bool matches =
-        std::all_of(wanted->asMap()->begin(), wanted->asMap()->end(), [&](const kube::Member& member) {
-          const kube::Value* label = labels->find(member.key);
-          return label != nullptr && kube::textAt(*label, {}) == kube::textAt(member.value, {});
-        });
-    if (matches) result.push_back(slot);
+    if (workload == nullptr || builder.model.slots[slot].key.namespaceName != space) continue;
+    const kube::Labels labels =
+        criticalservice::labelsAt(*workload, {"spec", "template", "metadata", "labels"});
+    if (criticalservice::selects(selector, labels)) result.push_back(slot);
   }
   return result;
 }

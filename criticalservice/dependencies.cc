@@ -17,10 +17,6 @@
 namespace lastout::criticalservice {
 namespace {
 
-bool selects(const kube::Labels& selector, const kube::Labels& labels) {
-  return !selector.empty() && std::ranges::includes(labels, selector);
-}
-
 bool selectsAny(const kube::Labels& selector, const std::vector<const Workload*>& running) {
   return std::ranges::any_of(
       running, [&](const Workload* workload) { return selects(selector, workload->podLabels); });

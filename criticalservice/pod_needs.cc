@@ -135,6 +135,10 @@ kube::Labels labelsAt(const kube::Value& value, std::initializer_list<std::strin
   return labels;
 }
 
+bool selects(const kube::Labels& selector, const kube::Labels& podLabels) {
+  return !selector.empty() && std::ranges::includes(podLabels, selector);
+}
+
 void forEachItem(const kube::Value* list, const std::function<void(const kube::Value& item)>& visit) {
   if (list == nullptr || list->asList() == nullptr) return;
   for (const kube::Value& item : *list->asList()) visit(item);

@@ -42,6 +42,8 @@ std::vector<Dependency> podNeeds(const kube::Object& object, const kube::Value& 
 
 // The strings of a map of strings; what is none is left out.
 kube::Labels labelsAt(const kube::Value& value, std::initializer_list<std::string_view> path);
+// True if a Service with that spec.selector selects Pods with those labels; an empty one selects none.
+bool selects(const kube::Labels& selector, const kube::Labels& podLabels);
 // Calls visit(item) for the items of a list, and not at all where there is none.
 void forEachItem(const kube::Value* list, const std::function<void(const kube::Value& item)>& visit);
 
