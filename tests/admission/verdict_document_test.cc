@@ -1,4 +1,4 @@
-// docs/verdicts.md, criticalservice/verdict_table.h and decide() say the same.
+// docs/verdicts.md, tests/support/verdict_table.h and decide() say the same.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 #include "admission/decide.h"
 #include "admission/explain.h"
-#include "criticalservice/verdict_table.h"
 #include "tests/admission/world.h"
+#include "tests/support/verdict_table.h"
 
 namespace lastout::admission {
 namespace {

@@ -1,4 +1,4 @@
-#include "criticalservice/verdict_table.h"
+#include "tests/support/verdict_table.h"
 
 #include <gtest/gtest.h>
 
