@@ -8,11 +8,6 @@
 #include "kube/locks.h"
 
 namespace lastout::client {
-namespace {
-
-constexpr size_t kMostRefusalBytes = size_t{64} << 10;
-
-}  // namespace
 
 // What it uses is an HttpApiServer for the client certificate of now, which plugins change.
 class Access::Server : public ApiServer {

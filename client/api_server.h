@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -28,6 +29,10 @@ struct ApiAnswer {
   int status = 0;
   std::optional<std::chrono::seconds> retryAfter;
 };
+
+// The most bytes that are kept of a refusal whose answer would be read piece by piece: a Status says it in
+// its first lines.
+inline constexpr size_t kMostRefusalBytes = size_t{64} << 10;
 
 class ApiServer {
  public:

@@ -212,7 +212,7 @@ kube::Result<ConsistentReader::Page> ConsistentReader::readPage(const kube::Reso
   request.patience = patienceUntil(deadline);
   const auto answer = server_->exchange(request, [&](int status, std::string_view piece) {
     if (status == 200) pushed = list.push(piece);
-    if (status != 200 && refusal.size() < kMostRefusalBytes) refusal.append(piece);
+    if (status != 200 && refusal.size() < client::kMostRefusalBytes) refusal.append(piece);
     return pushed && wantsMore && steady_clock::now() <= deadline;
   });
   if (!wantsMore) return Page();

@@ -32,10 +32,8 @@ inline constexpr size_t kMostObjectBytes = size_t{8} << 20;
 inline constexpr size_t kMostOwnObjectBytes = size_t{1} << 20;
 // of a page of some hundred objects, by a thread of which there is one;
 inline constexpr size_t kMostPageBytes = size_t{64} << 20;
-// of the same, for a review: eight pages are read at once for each, of half as many objects;
+// of the same, for a review: eight pages are read at once for each, of half as many objects.
 inline constexpr size_t kMostReviewPageBytes = size_t{32} << 20;
-// of a refusal where the answer would be a list that is not kept: a Status says it in its first lines.
-inline constexpr size_t kMostRefusalBytes = 4'096;
 
 // Time, as whoever asks knows it.
 struct Patience {
