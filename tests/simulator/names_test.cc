@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "simulator/control_plane.h"
 #include "tests/simulator/recorded.h"
 
 namespace lastout::simulator {
@@ -189,19 +188,6 @@ TEST_F(Names, OwnersAreCompleteAndAtMostOneControls) {
       {"apiVersion": "v1", "kind": "A", "name": "a", "uid": "1", "controller": true},
       {"apiVersion": "v1", "kind": "B", "name": "b", "uid": "2", "controller": true}]})";
   EXPECT_THAT(problems(cool(), two), ElementsAre(HasSubstr("Found \"true\" in references for A/a and B/b")));
-}
-
-// RFC 4122, 4.4: the digit of the version is 4, the two bits of the variant are 10, and all others are
-// random.
-TEST(NewUid, IsARandomUuid) {
-  const auto uidOf = [](std::vector<uint64_t> random) {
-    auto next = random.begin();
-    const ControlPlane plane({}, 1, {.wallClock = {}, .time = {}, .random = [&next] { return *next++; }});
-    return plane.newUid();
-  };
-  EXPECT_EQ(uidOf({0x0123456789abcdef, 0xfedcba9876543210}), "01234567-89ab-4def-bedc-ba9876543210");
-  EXPECT_EQ(uidOf({0, 0}), "00000000-0000-4000-8000-000000000000");
-  EXPECT_EQ(uidOf({~uint64_t{0}, ~uint64_t{0}}), "ffffffff-ffff-4fff-bfff-ffffffffffff");
 }
 
 }  // namespace
