@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
 constexpr std::string_view kChunkLineEnd = "\r\n";
-constexpr size_t kLongestChunkLine = 1024;  // bytes: a chunk's size with its extensions, or a trailer
+// In bytes, of a chunk's size with its extensions, or of a trailer; the limit of a header holds, too.
+constexpr size_t kLongestChunkLine = 1024;
 
 // "application/json" of "Application/JSON; charset=utf-8".
 std::string mediaType(std::string_view header) {
@@ -148,7 +149,8 @@ RequestReader::State RequestReader::feedChunks(std::string& input) {
     }
     const size_t end = input.find(kChunkLineEnd, at);
     const size_t size = std::min(end, input.size()) - at;
-    if (size > kLongestChunkLine || aroundChunks_ + size > limits_.header + limits_.body) {
+    if (size > std::min(kLongestChunkLine, limits_.header) ||
+        aroundChunks_ + size > limits_.header + limits_.body) {
       bad({413, "there is too much around the chunks of the body"});
       break;
     }

@@ -104,6 +104,7 @@ TEST(RequestReader, BoundsChunksAndWhatIsAroundThem) {
   EXPECT_EQ(refusalOfChunks("64\r\n" + std::string(100, 'a') + "\r\n1\r\n"), 413);
   EXPECT_EQ(refusalOfChunks("ffffffffffffffff\r\n"), 413);
   EXPECT_EQ(refusalOfChunks("1;" + std::string(2000, 'x')), 413);
+  EXPECT_EQ(refusalOfChunks("1;" + std::string(100, 'x')), 413) << "longer than a header may be";
   std::string trailers = "0\r\n";
   for (int i = 0; i < 100; ++i) trailers += "X: 1\r\n";
   EXPECT_EQ(refusalOfChunks(trailers), 413);
