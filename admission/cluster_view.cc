@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "admission/deferred_deletion.h"
+#include "admission/deferral.h"
 #include "criticalservice/critical_service.h"
 #include "criticalservice/provider_types.h"
 #include "graph/blockers.h"
@@ -146,7 +146,7 @@ std::optional<uint32_t> ClusterView::lastKnown(const criticalservice::CriticalSe
   return isSame ? std::optional(number) : std::nullopt;
 }
 
-void ClusterView::understandBy(criticalservice::KnownTypes types) {
+void ClusterView::understandBy(criticalservice::KnownCriterionTypes types) {
   types_ = std::move(types);
   understandAgain();
 }
@@ -368,12 +368,12 @@ PreliminaryVerdict ClusterView::judge(const kube::ObjectKey& key, std::span<cons
   return judged(graph, index, key, deletionEffect);
 }
 
-std::vector<uint32_t> ClusterView::remembering(const kube::ObjectKey& key) const {
+std::vector<uint32_t> ClusterView::servicesRecording(const kube::ObjectKey& key) const {
   std::vector<uint32_t> numbers;
   for (const GuardEntry& guardEntry : index_.guardEntries(key)) {
     const bool isItself = guardEntry.role == GuardRole::Service &&
                           criticalservice::keyOf(index_.service(guardEntry.service)) == key;
-    if (remembers(guardEntry.role, isItself)) numbers.push_back(guardEntry.service);
+    if (recordsDeferral(guardEntry.role, isItself)) numbers.push_back(guardEntry.service);
   }
   std::ranges::sort(numbers);
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());

@@ -23,7 +23,7 @@
 
 namespace lastout::admission {
 
-// How it comes to be known.
+// Which part of the cluster the view is told about.
 enum class ViewScope : uint8_t {
   Everything,     // every object of every type: what was not told is not there
   WhatIsWatched,  // some types, each known as well as know() says, and at first not at all
@@ -50,36 +50,39 @@ class ClusterView {
   ClusterView(const ClusterView&) = delete;
   ClusterView& operator=(const ClusterView&) = delete;
 
-  // By what types there are, criteria are understood from now on; before, every one is. `types` is asked
-  // whenever a CriticalService is looked at.
-  void understandBy(criticalservice::KnownTypes types);
-  // These types have changed: of this group, or, with an empty one, of any.
+  // Decides from now on with `types` which criteria are understood; until the first call, all of them are.
+  // Calls `types` whenever it reads a CriticalService.
+  void understandBy(criticalservice::KnownCriterionTypes types);
+  // Reads all CriticalServices again, because the types of this group (empty: of any group) have changed.
   void understandAgain(std::string_view group = {});
   // The service with the doubts that there are about its criteria, and with all types that were seen.
   criticalservice::CriticalService understood(criticalservice::CriticalService service) const;
 
-  // Is told of each change by which a provider whose criteria are not known to be met loses what guards it,
-  // or what it needs, as tell() and guard() see it: not of what is forgotten, or gone. Must not ask the view.
+  // Sets the function that is called for each change by which a provider loses a guard or a dependency while
+  // its criteria are not known to be met. Only tell() and guard() call it, not forget() or remove(). It must
+  // not call the view.
   void observe(std::function<void(Weakening news)> weakened) { weakened_ = std::move(weakened); }
 
-  // How well the objects of a type are known from now on; not where everything is told.
+  // Sets how well the objects of a type are known from now on. Not for ViewScope::Everything.
   void know(const kube::GroupResource& type, graph::Knowledge knowledge);
-  // Nothing is known of the type any more: nobody watches it.
+  // Forgets all objects of the type, which is no longer watched.
   void forget(const kube::GroupResource& type);
 
-  // The object is there, and looks so. Of a CriticalService only its place in the graph: see guard().
+  // Adds or updates the object in the graph. For a CriticalService call guard(), too.
   void upsert(const kube::GroupResource& type, const kube::ObjectMeta& meta);
-  // Called with its content, too: what providers need follows from that (criticalservice/dependencies.h).
+  // Adds or updates an object with its content, from which the dependencies of providers are found
+  // (criticalservice/dependencies.h).
   void tell(const kube::Object& object);
-  // The same of a CriticalService: what it says is guarded from now on. Fails when that cannot be understood
-  // (criticalservice::parseStanding()): its provider is guarded then by a criterion that is never met. Where
-  // not even the provider can be read, what it said before stays guarded.
+  // Adds or updates a CriticalService, and guards from now on what it names. Fails if it cannot be understood
+  // (criticalservice::parseStanding()): then the provider is guarded by a criterion that is never met. If not
+  // even the provider can be read, the former version stays in force.
   tl::expected<void, kube::Errors> guard(kube::Object service);
-  // The object is gone, whatever it was; with a uid, unless another one has its name by now.
+  // Removes the object. With a uid, does nothing if another object has the name by now.
   void remove(const kube::ObjectKey& key, std::string_view uid = {});
 
   Decision decide(const kube::ObjectKey& key, DeletionEffect deletionEffect = DeletionEffect::Ending) const;
-  // The object is the provider of a CriticalService with spec.guard.scaleToZero, or nobody can say.
+  // Returns true if the object is the provider of a CriticalService with spec.guard.scaleToZero, or if that
+  // is not known.
   bool guardsScaling(const kube::ObjectKey& key) const;
   // What the service's provider needs, as far as was told.
   Dependencies dependenciesOf(const criticalservice::CriticalService& service) const {
@@ -105,10 +108,10 @@ class ClusterView {
 
   const graph::Graph& graph() const { return graph_; }
   const GuardIndex& guards() const { return index_; }
-  // The CriticalServices that remember a deletion of the object that was deferred
-  // (admission/deferred_deletion.h): their numbers in guards(), in order.
-  std::vector<uint32_t> remembering(const kube::ObjectKey& key) const;
-  // Those objects that can be providers and carry lastout's finalizer for them (admission/held_provider.h).
+  // Returns the CriticalServices that record a deferred deletion of the object (admission/deferral.h): their
+  // numbers in guards(), ascending.
+  std::vector<uint32_t> servicesRecording(const kube::ObjectKey& key) const;
+  // Those objects that can be providers and carry lastout's finalizer for them (admission/deletion_effect.h).
   // Valid until the next change.
   const std::set<kube::ObjectKey>& heldObjects() const { return held_; }
   // Those objects that carry the annotation lastout.dev/delete-when-free, and are not being deleted. Valid
@@ -140,7 +143,7 @@ class ClusterView {
   bool isUnmet(const criticalservice::CriticalService& service) const;
 
   const ViewScope told_;
-  std::optional<criticalservice::KnownTypes> types_;
+  std::optional<criticalservice::KnownCriterionTypes> types_;
   graph::Graph graph_;
   GuardIndex index_;
   criticalservice::DependencyFinder finder_;

@@ -18,11 +18,11 @@ namespace lastout::admission {
 // One CriticalService, compiled: its provider and criteria as numbers of conditions.
 struct ServiceRule {
   uint32_t provider = 0;        // condition (Object): the provider exists
-  uint32_t firstCriterion = 0;  // into Rules::criteria
+  uint32_t firstCriterion = 0;  // into ServiceRules::criteria
   uint32_t criterionCount = 0;
 };
 
-struct Rules {
+struct ServiceRules {
   std::vector<ServiceRule> services;
   std::vector<uint32_t> criteria;  // conditions, service by service
 };
@@ -31,8 +31,8 @@ struct Rules {
 enum class GuardRole : uint8_t {
   Service,          // the CriticalService itself, or the CRD of CriticalServices: its provider must be absent
   Provider,         // its provider: its criteria must hold
-  HoldsProvider,    // the namespace of its provider, or its provider's CRD: as Provider while the provider is
-                    // present
+  ProviderParent,   // the namespace, the CRD or an owner of its provider, whose deletion deletes it: as
+                    // Provider while the provider is present
   Dependency,       // needed by its provider: the provider must be absent, or wait only for objects that it
                     // owns, while nothing waits for the provider
   LastoutNamespace  // lastout's own namespace: no service may be left
@@ -43,13 +43,13 @@ struct GuardEntry {
   uint32_t service = 0;
 };
 
-// The effect of an admitted DELETE (admission/held_provider.h).
+// The effect of an admitted DELETE (admission/deletion_effect.h).
 enum class DeletionEffect : uint8_t {
   Ending,  // the object goes, or, deleted in the foreground, what it runs goes
   Held,    // a finalizer of lastout's is on the object, and keeps it and what it runs
 };
 
-// The questions of decide. `exists`: the CriticalService is there (terminating counts as there).
+// The facts that decide() asks for. `exists`: the CriticalService exists (terminating counts as existing).
 // `awaitsOwned`: the object of a condition is deleted in the foreground, and waits only for what it owns.
 // `servicesKnown`: the CriticalServices themselves have been synced, so that "not guarded" can be believed.
 template <class F>
@@ -107,21 +107,21 @@ ProviderGuards providerGuards(const F& facts, std::span<const GuardEntry> guardE
 
 // Calls visit(guardEntryIndex, criterionIndex, reason) for every blocker, in order, until it returns false.
 template <Facts F, class Visit>
-void forEachBlocker(const F& facts, const Rules& rules, std::span<const GuardEntry> guardEntries, Visit visit,
-                    DeletionEffect deletionEffect = DeletionEffect::Ending);
+void forEachBlocker(const F& facts, const ServiceRules& rules, std::span<const GuardEntry> guardEntries,
+                    Visit visit, DeletionEffect deletionEffect = DeletionEffect::Ending);
 
 // Calls visit(guardEntryIndex, condition) for every condition that must have no holder for an ALLOW: a
 // confirming read looks at these (docs/verdicts.md, "Before an ALLOW"). A condition may be visited more than
 // once. Where the read finds a holder, the facts are brought up to date and decided again: another condition
 // may matter then.
 template <Facts F, class Visit>
-void forEachToConfirm(const F& facts, const Rules& rules, std::span<const GuardEntry> guardEntries,
+void forEachToConfirm(const F& facts, const ServiceRules& rules, std::span<const GuardEntry> guardEntries,
                       Visit visit, DeletionEffect deletionEffect = DeletionEffect::Ending);
 
 // Returns the verdict for a DELETE of the object that has these guard entries. Never fails; unsure means
 // DENY.
 template <Facts F>
-Decision decide(const F& facts, const Rules& rules, std::span<const GuardEntry> guardEntries,
+Decision decide(const F& facts, const ServiceRules& rules, std::span<const GuardEntry> guardEntries,
                 DeletionEffect deletionEffect = DeletionEffect::Ending);
 
 }  // namespace lastout::admission

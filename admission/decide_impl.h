@@ -19,7 +19,7 @@ struct Look {
 
 // `held`: isHeld().
 template <Facts F>
-Look look(const F& facts, const Rules& rules, const GuardEntry& guardEntry, bool held = false) {
+Look look(const F& facts, const ServiceRules& rules, const GuardEntry& guardEntry, bool held = false) {
   using criticalservice::DeletionIntent;
   Look result;
   result.held = held && guardEntry.role == GuardRole::Provider;
@@ -29,7 +29,7 @@ Look look(const F& facts, const Rules& rules, const GuardEntry& guardEntry, bool
       result.guards = facts.intent(guardEntry.service) == DeletionIntent::Ordered;
       break;
     case GuardRole::Provider:
-    case GuardRole::HoldsProvider:
+    case GuardRole::ProviderParent:
     case GuardRole::Dependency:
       result.guards = facts.intent(guardEntry.service) != DeletionIntent::OrphanResources;
       break;
@@ -50,7 +50,8 @@ Look look(const F& facts, const Rules& rules, const GuardEntry& guardEntry, bool
 
 // Visits the unmet criteria of one service; returns false when the visitor wants no more.
 template <Facts F, class Visit>
-bool visitCriteria(const F& facts, const Rules& rules, uint32_t guardEntry, uint32_t service, Visit& visit) {
+bool visitCriteria(const F& facts, const ServiceRules& rules, uint32_t guardEntry, uint32_t service,
+                   Visit& visit) {
   const ServiceRule& rule = rules.services[service];
   for (uint32_t i = 0; i < rule.criterionCount; ++i) {
     const uint32_t condition = rules.criteria[rule.firstCriterion + i];
@@ -65,7 +66,7 @@ bool visitCriteria(const F& facts, const Rules& rules, uint32_t guardEntry, uint
 
 // Visits what blocks through one guard entry; returns false when the visitor wants no more.
 template <Facts F, class Visit>
-bool visitGuardEntry(const F& facts, const Rules& rules, std::span<const GuardEntry> guardEntries,
+bool visitGuardEntry(const F& facts, const ServiceRules& rules, std::span<const GuardEntry> guardEntries,
                      uint32_t index, const Look& found, Visit& visit) {
   if (!found.guards || found.held) return true;
   switch (guardEntries[index].role) {
@@ -77,7 +78,7 @@ bool visitGuardEntry(const F& facts, const Rules& rules, std::span<const GuardEn
       return visit(index, 0, found.providerPresent ? Reason::ProviderPresent : Reason::ProviderUnknown);
     case GuardRole::Provider:
       return visitCriteria(facts, rules, index, guardEntries[index].service, visit);
-    case GuardRole::HoldsProvider:
+    case GuardRole::ProviderParent:
       return found.providerGone || visitCriteria(facts, rules, index, guardEntries[index].service, visit);
     case GuardRole::LastoutNamespace:
       return visit(index, 0, Reason::ServicesLeft);
@@ -107,8 +108,8 @@ ProviderGuards providerGuards(const F& facts, std::span<const GuardEntry> guardE
 }
 
 template <Facts F, class Visit>
-void forEachBlocker(const F& facts, const Rules& rules, std::span<const GuardEntry> guardEntries, Visit visit,
-                    DeletionEffect deletionEffect) {
+void forEachBlocker(const F& facts, const ServiceRules& rules, std::span<const GuardEntry> guardEntries,
+                    Visit visit, DeletionEffect deletionEffect) {
   if (!facts.servicesKnown()) {
     visit(0, 0, Reason::ServicesUnknown);
     return;
@@ -121,7 +122,7 @@ void forEachBlocker(const F& facts, const Rules& rules, std::span<const GuardEnt
 }
 
 template <Facts F, class Visit>
-void forEachToConfirm(const F& facts, const Rules& rules, std::span<const GuardEntry> guardEntries,
+void forEachToConfirm(const F& facts, const ServiceRules& rules, std::span<const GuardEntry> guardEntries,
                       Visit visit, DeletionEffect deletionEffect) {
   const bool held = detail::isHeld(facts, guardEntries, deletionEffect);
   for (uint32_t i = 0; i < guardEntries.size(); ++i) {
@@ -138,7 +139,7 @@ void forEachToConfirm(const F& facts, const Rules& rules, std::span<const GuardE
 }
 
 template <Facts F>
-Decision decide(const F& facts, const Rules& rules, std::span<const GuardEntry> guardEntries,
+Decision decide(const F& facts, const ServiceRules& rules, std::span<const GuardEntry> guardEntries,
                 DeletionEffect deletionEffect) {
   Decision decision;
   const auto count = [&](uint32_t guardEntry, uint32_t criterion, Reason reason) {

@@ -42,16 +42,16 @@ tl::expected<int64_t, std::string> askedUntil(const AnnotatedObject& object,
                                               std::optional<std::chrono::sys_seconds> now);
 inline constexpr std::string_view kTimeHasPassed = "its time has passed";  // as it fails then
 
-// By which a person asks for it: "kubectl annotate ...". Empty where a name holds what a shell would not
-// leave as it is.
+// Returns the command with which a person sets the annotation: "kubectl annotate ...". Empty if a name
+// contains a character that a shell would interpret.
 std::string annotateCommand(const kube::ObjectKey& key, std::string_view uid, std::chrono::sys_seconds until);
 
 // Returns the end of a denial with that command: "; to have lastout delete it once it may go: kubectl ...".
 // Empty where annotateCommand() is.
 std::string annotateAdvice(const kube::ObjectKey& key, std::string_view uid, std::chrono::sys_seconds now);
 
-// For whoever asks about the object at `now`: until when it is asked for, or why the annotation means
-// nothing.
+// Returns a sentence for `lastout why`: until when the annotation asks for the deletion at `now`, or why the
+// annotation does not count.
 std::string wordsOf(const AnnotatedObject& object, std::optional<std::chrono::sys_seconds> now);
 
 }  // namespace lastout::admission

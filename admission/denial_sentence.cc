@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
-#include "admission/criterion_words.h"
-#include "admission/denial.h"
+#include "admission/denial_text.h"
+#include "admission/text_writer.h"
 
 namespace lastout::admission {
 namespace {
@@ -71,8 +71,8 @@ void DenialText::writeSubject(TextWriter& text) const {
     text << ", and must stay while ";
     return;
   }
-  const bool holds = roleOf(blocker) == GuardRole::HoldsProvider;
-  if (holds) writeHolder(text, service);
+  const bool holds = roleOf(blocker) == GuardRole::ProviderParent;
+  if (holds) writeParent(text, service);
   const bool replaced = replacement(service).has_value();
   if (replaced) text << ", which replaced the one that was seen first";
   text.either(holds || replaced, ",", "").either(holds, " the provider of ", " is the provider of ");
@@ -85,7 +85,7 @@ void DenialText::writeSubject(TextWriter& text) const {
 }
 
 // A namespace, a CRD, or what owns the provider.
-void DenialText::writeHolder(TextWriter& text, const criticalservice::CriticalService& service) const {
+void DenialText::writeParent(TextWriter& text, const criticalservice::CriticalService& service) const {
   const bool isSeen = graph_.find(service.provider).has_value();
   const bool defines = object_.resource == "customresourcedefinitions";
   text.either(isSeen, "", " may");
@@ -151,13 +151,13 @@ void DenialText::writeBlocker(TextWriter& text, const Blocker& blocker, Phrase& 
     case Reason::CriterionUnknown:
       return writeUnknown(text, blocker, phrase);
     default:
-      return writeHeld(text, blocker, phrase);
+      return writeUnmetCriterion(text, blocker, phrase);
   }
 }
 
-void DenialText::writeHeld(TextWriter& text, const Blocker& blocker, Phrase& phrase) const {
-  admission::writeHeld(text, graph_, serviceOf(blocker).criteria[blocker.criterion], conditionOf(blocker),
-                       phrase.holders);
+void DenialText::writeUnmetCriterion(TextWriter& text, const Blocker& blocker, Phrase& phrase) const {
+  admission::writeUnmetCriterion(text, graph_, serviceOf(blocker).criteria[blocker.criterion],
+                                 conditionOf(blocker), phrase.holders);
   const bool live = phrase.holders.live;
   phrase.remedy = {live, !live, false, phrase.holders.count, nullptr};
 }

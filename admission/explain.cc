@@ -1,10 +1,8 @@
 #include "admission/explain.h"
 
-#include "admission/causes.h"
-#include "admission/criterion_words.h"
-#include "admission/denial.h"
-#include "admission/reader.h"
-#include "admission/words.h"
+#include "admission/cause_list.h"
+#include "admission/denial_text.h"
+#include "admission/text_writer.h"
 
 namespace lastout::admission {
 namespace {
@@ -22,7 +20,7 @@ void explainAlone(Explanation& explanation, Reason reason, TextWriter& text, std
   causes.moveTo(explanation);
 }
 
-void explainServicesUnknown(Explanation& explanation, Reader reader, const graph::Graph& graph,
+void explainServicesUnknown(Explanation& explanation, ExplanationReader reader, const graph::Graph& graph,
                             const GuardIndex& index, TextWriter& text) {
   const graph::Knowledge knowledge = graph.knowledge(index.allServices());
   const kube::GroupResource type = criticalservice::criticalServiceType();
@@ -73,8 +71,8 @@ void explainAllowed(Explanation& explanation, const graph::Graph& graph, const G
 }
 
 // What it waits for is told as of a denial.
-void explainHeld(Explanation& explanation, Reader reader, const graph::Graph& graph, const GuardIndex& index,
-                 const KeyView& object, TextWriter& text) {
+void explainHeld(Explanation& explanation, ExplanationReader reader, const graph::Graph& graph,
+                 const GuardIndex& index, const KeyView& object, TextWriter& text) {
   DenialText denial(reader, graph, index, object);
   if (denial.empty()) {
     text << kHeldSentence << "it is confirmed that it may go";
@@ -121,7 +119,7 @@ std::string_view toString(Reason reason) {
   return "";
 }
 
-Explanation explainTo(Reader reader, const graph::Graph& graph, const GuardIndex& index,
+Explanation explainTo(ExplanationReader reader, const graph::Graph& graph, const GuardIndex& index,
                       const KeyView& object, const Decision& decision, std::string_view detail) {
   constexpr size_t kLongestName = 160;
   Explanation explanation;
@@ -153,7 +151,7 @@ Explanation explainTo(Reader reader, const graph::Graph& graph, const GuardIndex
 
 Explanation explain(const graph::Graph& graph, const GuardIndex& index, const KeyView& object,
                     const Decision& decision, std::string_view detail) {
-  return explainTo(Reader::OfLastout, graph, index, object, decision, detail);
+  return explainTo(ExplanationReader::OfLastout, graph, index, object, decision, detail);
 }
 
 Explanation explain(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
@@ -167,7 +165,7 @@ std::string whyUnmet(const graph::Graph& graph, const criticalservice::Criterion
   TextWriter text;
   if (condition && graph.holders(*condition) > 0) {
     Holders holders;
-    writeHeld(text, graph, criterion, *condition, holders);
+    writeUnmetCriterion(text, graph, criterion, *condition, holders);
   } else if (!believable(knowledge)) {
     writeNotKnown(text, graph, criterion, knowledge);
   }

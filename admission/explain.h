@@ -1,5 +1,5 @@
-// explain: the only author of what people read about a verdict. The same words stand in kubectl's error, in
-// `why`, in events and on the page.
+// explain: writes everything that people read about a verdict, so that kubectl's error, `lastout why`, Events
+// and the graph page say the same.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct Explanation {
 
 std::string_view toString(Reason reason);  // "CriterionUnmet", as in a cause
 
-// The verdict on a DELETE of `object` in words. `decision` is what decide() made of its guard entries, of the
+// Explains the verdict on a DELETE of `object`. `decision` is what decide() made of its guard entries, of the
 // same graph and index; for Reason::Unconfirmed `detail` says what went wrong with the confirming read
 // ("listing coolresources.my.crd.group took longer than 2s"). The same graph gives the same words, in bounded
 // time and length.
@@ -51,9 +51,20 @@ Explanation explain(const graph::Graph& graph, const GuardIndex& index, const Ke
 Explanation explain(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
                     const Decision& decision, std::string_view detail = {});
 
-// What keeps a criterion from holding, in the words of a denial; empty when it is known that it holds.
+// Returns why a criterion does not hold, in the words of a denial; empty: it holds.
 std::string whyUnmet(const graph::Graph& graph, const criticalservice::Criterion& criterion);
 // Why too little is known of a type: "lastout is not allowed to list coolresources.my.crd.group".
 std::string whyUnknown(const graph::Graph& graph, const kube::GroupResource& type);
+
+// The reader of an explanation decides how it names missing rights: those of lastout, or those of the user
+// who runs `lastout why` or `lastout graph` with their own kubeconfig.
+enum class ExplanationReader : uint8_t {
+  OfLastout,  // "lastout is not allowed to list ..."
+  WhoAsked,   // "you are not allowed to list ..."
+};
+
+// Returns what explain() returns, worded for this reader.
+Explanation explainTo(ExplanationReader reader, const graph::Graph& graph, const GuardIndex& index,
+                      const KeyView& object, const Decision& decision, std::string_view detail = {});
 
 }  // namespace lastout::admission

@@ -210,7 +210,8 @@ void GuardIndex::order(graph::Graph& graph, uint32_t number, const std::vector<G
       graph.require(guard.object, graph::ConditionId{rule.provider},
                     {origin, std::string(criticalservice::kDependenciesField)});
     }
-    const bool waitsForCriteria = guard.role == GuardRole::Provider || guard.role == GuardRole::HoldsProvider;
+    const bool waitsForCriteria =
+        guard.role == GuardRole::Provider || guard.role == GuardRole::ProviderParent;
     if (!waitsForCriteria || service.intent == DeletionIntent::OrphanResources) continue;
     for (uint32_t i = 0; i < rule.criterionCount; ++i) {
       graph.require(guard.object, graph::ConditionId{rules_.criteria[rule.firstCriterion + i]},

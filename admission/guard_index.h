@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "admission/decide.h"
+#include "admission/deletion_effect.h"
 #include "admission/guards.h"
-#include "admission/held_provider.h"
 #include "criticalservice/critical_service.h"
 #include "graph/graph.h"
 #include "graph/hash_index.h"
@@ -57,9 +57,9 @@ class GuardEntries {
   std::vector<GuardEntry> many_;  // when not empty, all of them
 };
 
-// Numbers CriticalServices, compiles them into Rules over a graph's conditions, and requires in that graph
-// what the services order, so that it shows there: provider after criteria, the provider's namespace and its
-// CRD likewise, CriticalService after provider.
+// Numbers CriticalServices, compiles them into ServiceRules over a graph's conditions, and adds the order of
+// deletions to that graph, so that graph queries show it: the provider, its namespace and its CRD after the
+// criteria, and the CriticalService after the provider.
 //
 // Threading: as graph::Graph's: one writer, and readers only while it does not write. A copy, with the
 // graph's snapshot taken at the same time, can be read by others.
@@ -69,20 +69,20 @@ class GuardIndex {
   // graph only: every call below that takes a graph takes the same one.
   explicit GuardIndex(graph::Graph& graph, std::string ownNamespace = {});
 
-  // Adds the service, or replaces the one of the same name, which keeps its number. Costs what the service
-  // itself is large, and next to nothing when only its metadata or its status changed. `types` says which
-  // CRDs to guard, `dependencies` what its provider needs.
+  // Adds the service, or replaces the one of the same name, which keeps its number. The cost grows with the
+  // size of the service, and is near zero if only its metadata or its status changed. `types` says which CRDs
+  // to guard, `dependencies` what its provider needs.
   uint32_t put(graph::Graph& graph, const criticalservice::CriticalService& service,
                const kube::ResourceMap& types, Dependencies dependencies = {});
   // False when there is no such service. Its number and its conditions are used again.
   bool remove(graph::Graph& graph, std::string_view name);
 
-  // Why the DELETE of an object concerns whom; empty when it is not guarded. In no particular order. Valid
-  // until the next change. No allocation.
+  // Returns the guard entries of the object, in no particular order; empty: the object is not guarded. Valid
+  // until the next change. Does not allocate.
   std::span<const GuardEntry> guardEntries(const KeyView& key) const;
   std::span<const GuardEntry> guardEntries(const kube::ObjectKey& key) const;
 
-  const Rules& rules() const { return rules_; }
+  const ServiceRules& rules() const { return rules_; }
   bool exists(uint32_t service) const { return standings_[service].exists; }
   const criticalservice::CriticalService& service(uint32_t number) const { return slots_[number].service; }
   criticalservice::DeletionIntent intent(uint32_t service) const { return standings_[service].intent; }
@@ -107,7 +107,7 @@ class GuardIndex {
     Dependencies dependencies;
     std::vector<Place> places;
   };
-  // All that decide() asks of a service itself, apart from the rest: it is asked for every review.
+  // The fields of a service that decide() reads, kept apart from the others because every review reads them.
   struct Standing {
     bool exists = false;
     criticalservice::DeletionIntent intent = criticalservice::DeletionIntent::Ordered;
@@ -134,7 +134,7 @@ class GuardIndex {
 
   std::string ownNamespace_;
   graph::ConditionId allServices_;
-  Rules rules_;
+  ServiceRules rules_;
   CriteriaPool criteriaPool_;
   std::vector<Slot> slots_;  // by number, as standings_ and rules_.services
   std::vector<Standing> standings_;
@@ -167,7 +167,7 @@ class GraphFacts {
 
 static_assert(Facts<GraphFacts>);
 
-// Of a DELETE of the object as it is; like kubectl's usual one it asks for nothing.
+// Returns the effect of a DELETE of the object that names no propagationPolicy, as kubectl's default DELETE.
 DeletionEffect deletionEffectOf(const graph::Graph& graph, graph::ObjectId object,
                                 RequestedPropagation asked = RequestedPropagation::Nothing);
 

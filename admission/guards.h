@@ -1,4 +1,5 @@
-// What one CriticalService guards, and in which role: the one list behind the index and the machine's model.
+// The objects that one CriticalService guards, each with its role: the list from which the index and the
+// machine's model are made.
 #pragma once
 
 #include <string_view>
@@ -18,26 +19,27 @@ struct Guard {
 
 using Dependencies = std::vector<criticalservice::Dependency>;
 
-// Whether the API server asks lastout about the object, if it asks about its type: not about what is in
-// kube-system, nor about that namespace, so that a control plane never waits for what it runs; nor about what
-// is in lastout's own namespace, so that lastout can start. `ownNamespace` is empty when it runs outside.
+// Returns whether lastout reviews the object if its type is reviewed. lastout reviews neither kube-system nor
+// anything in it, so that a control plane never waits for its own workloads, and nothing in lastout's own
+// namespace, so that lastout can start. `ownNamespace` is empty if lastout runs outside the cluster.
 bool isReviewed(const kube::ObjectKey& object, std::string_view ownNamespace);
 
-// The objects whose DELETE concerns the service (docs/verdicts.md), each once for
-// each role, whether they exist or not: itself, the CRD of CriticalServices, its provider, the provider's
-// namespace, the CRD of a provider whose type is not built in, what its provider needs and the rights by
-// which lastout reads what its criteria name (DependencyFinder::needs()), and lastout's own namespace (empty:
-// lastout runs outside the cluster); of these all that is reviewed.
+// Returns the objects whose DELETE concerns the service (docs/verdicts.md), once for each role, whether they
+// exist or not: the CriticalService, the CRD of CriticalServices, the provider, the provider's namespace, the
+// CRD of a provider whose type is not built in, the provider's dependencies and the rights with which lastout
+// reads the types of the criteria (DependencyFinder::needs()), and lastout's own namespace (empty: lastout
+// runs outside the cluster). Leaves out objects that lastout does not review.
 std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
                             std::string_view ownNamespace, const Dependencies& dependencies);
 
-// The provider, and what holds it: its namespace, and its CRD unless its type is built in.
-std::vector<kube::ObjectKey> providerAndHolders(const criticalservice::CriticalService& service,
+// Returns the provider and its parents, whose deletion deletes it: its namespace, and its CRD unless its type
+// is built in.
+std::vector<kube::ObjectKey> providerAndParents(const criticalservice::CriticalService& service,
                                                 const kube::ResourceMap& types);
 
-// The types whose objects lastout has to follow for the service's sake: CriticalServices, CRDs, Namespaces,
-// those of its provider and of its criteria, and what its provider's dependencies follow from. Some may be
-// named twice.
+// Returns the types that lastout has to watch for the service: CriticalServices, CRDs, Namespaces, the types
+// of its provider and its criteria, and the types from which lastout finds the provider's dependencies. A
+// type may be listed twice.
 std::vector<kube::GroupResource> followedTypes(const criticalservice::CriticalService& service);
 
 }  // namespace lastout::admission

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "admission/delete_when_free.h"
+#include "admission/explain.h"
 #include "admission/guard_index.h"
-#include "admission/reader.h"
 #include "admission/why.h"
 #include "graph/graph.h"
 #include "kube/resource_map.h"
@@ -18,7 +18,7 @@
 
 namespace lastout::admission {
 
-// Nobody changes it any more, so that any thread may read it for as long as it takes.
+// Immutable, so that any thread may read it for any time.
 struct KnownCluster {
   KnownCluster() : guards(graph) {}
   KnownCluster(graph::Graph aGraph, GuardIndex someGuards, kube::ResourceMap someTypes)
@@ -27,10 +27,10 @@ struct KnownCluster {
   graph::Graph graph;
   GuardIndex guards;  // of that graph
   kube::ResourceMap types = kube::ResourceMap::builtIn();
-  Reader reader = Reader::OfLastout;  // of what is said about it
-  AnnotatedObjects annotated;         // as of ClusterView
-  protection::Denials protections;    // what DeletionPolicies say, as far as it was found out
-  bool knowsAllProtections = false;   // of every object, as of manifests
+  ExplanationReader reader = ExplanationReader::OfLastout;  // of what is said about it
+  AnnotatedObjects annotated;                               // as of ClusterView
+  protection::Denials protections;   // what DeletionPolicies say, as far as it was found out
+  bool knowsAllProtections = false;  // of every object, as of manifests
   // When that was; nullopt: at no time that anybody knows, as of manifests.
   std::optional<std::chrono::sys_seconds> now;
 };
@@ -54,13 +54,14 @@ struct Unanswered {
 template <class T>
 using AnswerOf = tl::expected<T, Unanswered>;
 
-// With the verdict on each guarded object. Fails on a focus that is no reference, and on one of nothing.
+// Draws the graph with the verdict on each guarded object. Fails if the focus is no reference, or matches no
+// object.
 AnswerOf<std::string> drawn(const KnownCluster& cluster, const GraphQuestion& question);
 
 // Returns the object that the reference names: one that is there, one that something names, or (where lastout
 // does not follow its type) any.
 AnswerOf<kube::ObjectKey> keyOf(const KnownCluster& cluster, std::string_view reference);
-// About the object that keyOf() returns; fails as it does.
+// Explains the object that keyOf() returns; fails as keyOf().
 AnswerOf<Why> whyOf(const KnownCluster& cluster, std::string_view reference);
 
 }  // namespace lastout::admission

@@ -1,4 +1,4 @@
-// Scaling a provider to nothing: it leaves the provider as dead as deleting it does.
+// Scaling a provider to zero: it stops the provider's Pods just as a deletion does.
 #pragma once
 
 #include <string_view>
@@ -10,9 +10,9 @@ namespace lastout::admission {
 // How the denial of a deletion begins where it denies scaling.
 inline constexpr std::string_view kScalingIsGuarded = "scaling to zero is guarded like deletion: ";
 
-// Whether an object, or the Scale of one, asks for no replicas although it asked for some before. Of a Scale
-// a missing spec.replicas is none (autoscaling/v1 leaves zeros out); any other object without it does not
-// say.
+// Returns true if an update sets spec.replicas of an object, or of its Scale, from more than zero to zero. In
+// a Scale a missing spec.replicas means zero (autoscaling/v1 omits zeros); in any other object it means
+// nothing.
 bool scalesToZero(const kube::Value& before, const kube::Value& after);
 
 }  // namespace lastout::admission

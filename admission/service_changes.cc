@@ -21,7 +21,7 @@ std::vector<graph::ObjectId> objectsOf(const graph::Graph& graph, const kube::Gr
 }
 
 // What nobody has looked at yet is not said to be missing.
-criticalservice::Surroundings surroundingsIn(const graph::Graph& graph) {
+criticalservice::ValidationContext surroundingsIn(const graph::Graph& graph) {
   return {.exists = [&graph](const kube::ObjectKey& key) { return !graph::isKnownToBeGone(graph, key); },
           .carriedIn =
               [&graph](const criticalservice::FinalizerCriterion& criterion, std::string_view namespaceName) {
@@ -115,7 +115,7 @@ std::set<kube::ObjectKey> listedObjects(const criticalservice::CriticalService& 
 
 std::set<NeededRight> rightsOnProvider(const criticalservice::CriticalService& service) {
   std::set<NeededRight> rights;
-  for (const kube::ObjectKey& object : providerAndHolders(service, kube::ResourceMap::builtIn()))
+  for (const kube::ObjectKey& object : providerAndParents(service, kube::ResourceMap::builtIn()))
     rights.insert({"delete", object});
   if (service.enforcement == criticalservice::EnforcementMode::Hold)
     rights.insert({"patch", service.provider});
@@ -164,7 +164,7 @@ kube::Errors serviceWarnings(const ClusterView& view, const kube::ResourceMap& t
   const bool guards = service->intent != criticalservice::DeletionIntent::OrphanResources;
   if (guards && !believable(graph::knowledgeOf(view.graph(), service->provider.type)))
     unknown = service->provider;
-  criticalservice::Surroundings surroundings = surroundingsIn(view.graph());
+  criticalservice::ValidationContext surroundings = surroundingsIn(view.graph());
   surroundings.personsCount = personsCount;
   return criticalservice::warnings(*service, types, surroundings);
 }

@@ -4,10 +4,10 @@
 #include <chrono>
 #include <utility>
 
-#include "admission/deferred_deletion.h"
+#include "admission/deferral.h"
 #include "admission/explain.h"
-#include "admission/roots.h"
-#include "admission/words.h"
+#include "admission/root_blockers.h"
+#include "admission/text_writer.h"
 #include "graph/blockers.h"
 #include "graph/names.h"
 #include "kube/quoting.h"
@@ -41,7 +41,8 @@ std::string examplesOf(const graph::Graph& graph, const graph::DirectBlocker& bl
 }
 
 // What an object that is being deleted waits for, when lastout would not deny its DELETE.
-WhyBlocker directBlocker(Reader reader, const graph::Graph& graph, const graph::DirectBlocker& blocker) {
+WhyBlocker directBlocker(ExplanationReader reader, const graph::Graph& graph,
+                         const graph::DirectBlocker& blocker) {
   const std::string_view kind = graph::toString(blocker.kind);
   const bool isOneObject =
       blocker.condition && graph.condition(*blocker.condition).kind == graph::Condition::Kind::Object;
@@ -59,7 +60,7 @@ WhyBlocker directBlocker(Reader reader, const graph::Graph& graph, const graph::
   return {std::string(kind), condition + ": " + unknown.take(), {}};
 }
 
-WhyRoot whyRoot(Reader reader, const graph::Graph& graph, graph::Vertex start,
+WhyRoot whyRoot(ExplanationReader reader, const graph::Graph& graph, graph::Vertex start,
                 const graph::RootBlocker& root) {
   TextWriter message(reader);
   writeRoot(message, graph, root);
@@ -75,7 +76,8 @@ std::string deferredDeletionOf(const graph::Graph& graph, const GuardIndex& inde
   for (const GuardEntry& guardEntry : index.guardEntries(key)) {
     const criticalservice::CriticalService& service = index.service(guardEntry.service);
     const bool isItself = criticalservice::keyOf(service) == key;
-    if (service.deferral == criticalservice::DeferralMode::Never || !remembers(guardEntry.role, isItself))
+    if (service.deferral == criticalservice::DeferralMode::Never ||
+        !recordsDeferral(guardEntry.role, isItself))
       continue;
     for (const criticalservice::DeferredDeletion& deletion : service.deferredDeletions.deletions) {
       if (deletion.object != key || !graph.hasUid(object, deletion.uid)) continue;
@@ -114,8 +116,8 @@ void Why::join(const std::vector<protection::Denial>& denials) {
   }
 }
 
-Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object, Reader reader,
-        const std::vector<protection::Denial>& protections) {
+Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
+        ExplanationReader reader, const std::vector<protection::Denial>& protections) {
   const auto found = graph.findNamed(object);
   const DeletionEffect deletionEffect = found ? deletionEffectOf(graph, *found) : DeletionEffect::Ending;
   const Decision decision =

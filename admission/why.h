@@ -1,6 +1,5 @@
-// why: all that there is to say about one object that somebody wants to be gone: the verdict on its DELETE,
-// what blocks it, and where the chains behind that end. Explanations of denials (explain.h) say less of it in
-// less time.
+// why: the whole explanation of one object's DELETE: the verdict, the blockers, and the root blockers behind
+// them. A denial (explain.h) says less, in less time.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "admission/explain.h"
 #include "admission/guard_index.h"
-#include "admission/reader.h"
 #include "graph/graph.h"
 #include "kube/result.h"
 #include "protection/evaluate.h"
@@ -35,8 +34,7 @@ struct Why {
   bool present = false;      // false: it is not there, or its type is not followed
   bool terminating = false;  // it is being deleted
   std::vector<std::string> finalizers;
-  std::string
-      deferredDeletion;  // a deletion that lastout is to carry out, in a sentence; empty: there is none
+  std::string deferredDeletion;  // a sentence about the deferred deletion of the object; empty: there is none
 
   // The verdict on a DELETE now, before a confirming read.
   bool allowed = true;
@@ -45,29 +43,31 @@ struct Why {
   std::string message;
   uint64_t revision = 0;  // of the graph that was looked at
 
-  // What keeps it from being deleted, or, once it is being deleted, from being gone; of a provider that is
-  // held, what would.
+  // What blocks its deletion or, once it is being deleted, its end; for a held provider: what would block its
+  // deletion.
   std::vector<WhyBlocker> blockers;
   std::vector<WhyRoot> roots;  // nearest first
   uint32_t rootsLeftOut = 0;   // found beyond the bound
   bool complete = true;        // false: the search met its bound, and there may be other roots
 
-  // Takes in what DeletionPolicies say to a DELETE. One that holds the object counts also when it is being
-  // deleted, one that denies does not.
+  // Adds the denials of DeletionPolicies. While the object is being deleted, only policies that hold it
+  // count.
   void join(const std::vector<protection::Denial>& denials);
   bool isBlocked() const { return !allowed || terminating || !blockers.empty(); }
 };
 
-// In bounded time and length: at most ten blockers, ten roots, and 10,000 vertices looked at.
+// Explains the object in bounded time and length: at most ten blockers, ten roots and 10,000 visited
+// vertices.
 Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
-        Reader reader = Reader::OfLastout, const std::vector<protection::Denial>& protections = {});
+        ExplanationReader reader = ExplanationReader::OfLastout,
+        const std::vector<protection::Denial>& protections = {});
 
 // For people: a few lines for each part.
 std::string toText(const Why& why);
 // For programs: an object with the fields of Why (docs/why.md).
 std::string toJson(const Why& why);
-// What toJson() wrote. Fails on everything else, and on texts with control characters: they come from
-// elsewhere, and go to somebody's terminal.
+// Reads what toJson() wrote. Fails on everything else, and on texts with control characters, because callers
+// print the text of a remote server on a terminal.
 kube::Result<Why> parseWhy(std::string_view json);
 
 }  // namespace lastout::admission

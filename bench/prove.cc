@@ -26,7 +26,7 @@ using replay::Compiled;
 
 void proveAll(benchmark::State& state, const Compiled& compiled) {
   prove::Proof proof;
-  for (auto _ : state) proof = prove::prove(compiled);
+  for (auto _ : state) proof = prove::proveScenario(compiled);
   state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(proof.states));  // states a second
   state.counters["states"] = static_cast<double>(proof.states);
   state.counters["transitions"] = static_cast<double>(proof.transitions);

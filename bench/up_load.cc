@@ -85,7 +85,7 @@ class Up {
     options.certificate = server.certificate;
     options.privateKey = server.key;
     listener_ = Listener::open(
-                    options, [this](const HttpRequest& request) { return cluster_.handle(request); },
+                    options, [this](const ExchangeRequest& request) { return cluster_.handle(request); },
                     [](std::string_view, const UserInfo*) { return std::optional(adminUser()); })
                     .value();
     cluster_.start();

@@ -74,12 +74,12 @@ class Access::Server : public ApiServer {
   bool stopped_ LASTOUT_GUARDED_BY(mutex_) = false;
 };
 
-Access::Access(Connection connection, Clock clock, Credentials::RunPlugin runPlugin)
+Access::Access(ConnectionConfig connection, Clock clock, Credentials::RunPlugin runPlugin)
     : connection_(std::move(connection)),
       clock_(std::move(clock)),
       credentials_(connection_.authentication, std::move(runPlugin)) {}
 
-kube::Result<std::shared_ptr<Access>> Access::open(Connection connection, Clock clock,
+kube::Result<std::shared_ptr<Access>> Access::open(ConnectionConfig connection, Clock clock,
                                                    Credentials::RunPlugin runPlugin) {
   if (!connection.server.tls)
     return tl::unexpected(kube::Error{"the API server " + toString(connection.server) +

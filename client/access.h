@@ -19,7 +19,7 @@ class Access : public std::enable_shared_from_this<Access> {
   using Clock = std::function<int64_t()>;
 
   // Asks nobody anything yet. Fails on a server without TLS, and on certificates or keys that are none.
-  static kube::Result<std::shared_ptr<Access>> open(Connection connection, Clock clock,
+  static kube::Result<std::shared_ptr<Access>> open(ConnectionConfig connection, Clock clock,
                                                     Credentials::RunPlugin runPlugin = {});
 
   // One with connections of its own, which can be stopped alone; it keeps the Access. Its exchanges say who
@@ -31,15 +31,15 @@ class Access : public std::enable_shared_from_this<Access> {
   // Ends a plugin that is being asked for credentials, for good.
   void stop() { credentials_.stop(); }
 
-  const Connection& connection() const { return connection_; }
+  const ConnectionConfig& connection() const { return connection_; }
 
  private:
   class Server;
-  Access(Connection connection, Clock clock, Credentials::RunPlugin runPlugin);
+  Access(ConnectionConfig connection, Clock clock, Credentials::RunPlugin runPlugin);
 
   kube::Result<std::unique_ptr<ApiServer>> connect(const ServerAddress& address, const KeyPair& client) const;
 
-  const Connection connection_;
+  const ConnectionConfig connection_;
   const Clock clock_;
   Credentials credentials_;
 };

@@ -1,6 +1,6 @@
-// Connection: where an API server is, how it proves its identity, and how requests are authenticated. A plain
-// value, made of kubeconfig files (kubeconfig.h) or of what a Pod is given (in_cluster.h); find_connection.h
-// chooses.
+// ConnectionConfig: where an API server is, how it proves its identity, and how requests are authenticated. A
+// plain value, made of kubeconfig files (kubeconfig.h) or of what a Pod is given (in_cluster.h);
+// find_connection.h chooses.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +65,7 @@ struct Header {
   friend bool operator==(const Header&, const Header&) = default;
 };
 
-struct Connection {
+struct ConnectionConfig {
   ServerAddress server;
   std::string serverName;  // whom its certificate must be for: a host's name or an IP address
   std::string authority;   // PEM certificates that vouch for it; empty: those that the system trusts

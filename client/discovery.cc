@@ -119,7 +119,7 @@ class Discoverer {
   }
 
   // What can only be created, as reviews are, are no objects that a person names.
-  void add(const ServedType& served) {
+  void add(const DiscoveredType& served) {
     if (served.canGet || served.canList) result_.types.add(served.type);
   }
 
@@ -159,7 +159,7 @@ class Discoverer {
         namespaced->asBool() == nullptr)
       return gap(group, version, "it has the resource " + kube::inQuotes(name) + " that makes no sense");
     if (result_.served.size() >= kMostTypes) return gap(group, version, "there are too many types");
-    ServedType& served = result_.served[{group, std::string(name)}];
+    DiscoveredType& served = result_.served[{group, std::string(name)}];
     served.versions.push_back(version);
     if (served.versions.size() > 1) return;
     served.type.type = {group, std::string(name)};
@@ -195,7 +195,7 @@ class Discoverer {
 
 }  // namespace
 
-const ServedType* Discovery::find(const kube::GroupResource& type) const {
+const DiscoveredType* Discovery::find(const kube::GroupResource& type) const {
   const auto found = served.find(type);
   return found == served.end() ? nullptr : &found->second;
 }

@@ -14,7 +14,7 @@
 namespace lastout::client {
 
 // A type that the server serves.
-struct ServedType {
+struct DiscoveredType {
   kube::ResourceType type;            // its version: the one that the server prefers of those that serve it
   std::vector<std::string> versions;  // all that serve it, that one first
   bool canGet = false;
@@ -33,12 +33,12 @@ struct Discovery {
   // What kube::ResourceMap::builtIn() knows, and everything that is served; what only the former knows need
   // not be there.
   kube::ResourceMap types;
-  std::map<kube::GroupResource, ServedType> served;
+  std::map<kube::GroupResource, DiscoveredType> served;
   std::vector<DiscoveryGap> gaps;
   std::map<std::string, std::vector<std::string>> versions;  // of each group, the preferred one first
 
-  const ServedType* find(const kube::GroupResource& type) const;  // nullptr: not served, or in a gap
-  const DiscoveryGap* gapIn(std::string_view group) const;        // nullptr: the whole group is known
+  const DiscoveredType* find(const kube::GroupResource& type) const;  // nullptr: not served, or in a gap
+  const DiscoveryGap* gapIn(std::string_view group) const;            // nullptr: the whole group is known
 };
 
 // Asks for /api, /apis, and each version of each group. One that fails, as aggregated APIs do whose server is

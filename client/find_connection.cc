@@ -22,9 +22,9 @@ std::vector<std::string> splitAtColons(std::string_view text) {
 
 }  // namespace
 
-tl::expected<Connection, kube::Errors> findConnection(const ConnectionChoice& choice,
-                                                      const Environment& environment,
-                                                      const std::string& serviceAccountFolder) {
+tl::expected<ConnectionConfig, kube::Errors> findConnection(const ConnectionChoice& choice,
+                                                            const Environment& environment,
+                                                            const std::string& serviceAccountFolder) {
   if (!choice.kubeconfig.empty()) return loadKubeconfig({choice.kubeconfig}, choice.context);
   const std::vector<std::string> named = splitAtColons(valueOf(environment, "KUBECONFIG"));
   if (!named.empty()) return loadKubeconfig(named, choice.context);

@@ -19,7 +19,7 @@ struct ConnectionChoice {
 // The first of these that is there: the file of `choice`; the files that KUBECONFIG joins with ":"; the
 // cluster that this runs in, unless a context is chosen; $HOME/.kube/config. Fails when none is, or the one
 // that is cannot be used: never goes on to the next then, which might be another cluster.
-tl::expected<Connection, kube::Errors> findConnection(
+tl::expected<ConnectionConfig, kube::Errors> findConnection(
     const ConnectionChoice& choice, const Environment& environment,
     const std::string& serviceAccountFolder = kServiceAccountFolder);
 

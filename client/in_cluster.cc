@@ -37,10 +37,11 @@ bool isInCluster(const Environment& environment) {
   return !valueOf(environment, kHostVariable).empty() && !valueOf(environment, kPortVariable).empty();
 }
 
-kube::Result<Connection> inClusterConnection(const Environment& environment, const std::string& folder) {
+kube::Result<ConnectionConfig> inClusterConnection(const Environment& environment,
+                                                   const std::string& folder) {
   auto server = serverOf(environment);
   if (!server) return tl::unexpected(std::move(server.error()));
-  Connection connection;
+  ConnectionConfig connection;
   connection.server = std::move(*server);
   connection.serverName = connection.server.host;
   connection.inCluster = true;

@@ -56,7 +56,7 @@ std::string placeOf(const Fields& fields, std::string_view key) {
                               value == nullptr ? fields.value().position : value->position});
 }
 
-void readTls(Fields& cluster, const ReadFile& readFile, Connection& connection) {
+void readTls(Fields& cluster, const ReadFile& readFile, ConnectionConfig& connection) {
   connection.serverName = cluster.string("tls-server-name").value_or("");
   constexpr std::string_view kOfNamesAndAddresses =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:";
@@ -80,7 +80,7 @@ void readTls(Fields& cluster, const ReadFile& readFile, Connection& connection) 
                                 "credentials too; name its certificate-authority instead");
 }
 
-void readCluster(Fields& cluster, const ReadFile& readFile, Connection& connection) {
+void readCluster(Fields& cluster, const ReadFile& readFile, ConnectionConfig& connection) {
   const std::string server = cluster.requiredString("server");
   if (const auto address = parseServerAddress(server)) {
     connection.server = *address;
@@ -137,8 +137,8 @@ void addKubeconfig(Kubeconfig& config, Kubeconfig further) {
   if (config.currentContext.empty()) config.currentContext = std::move(further.currentContext);
 }
 
-tl::expected<Connection, kube::Errors> connectionOf(const Kubeconfig& config, std::string_view context,
-                                                    const ReadFile& readFile) {
+tl::expected<ConnectionConfig, kube::Errors> connectionOf(const Kubeconfig& config, std::string_view context,
+                                                          const ReadFile& readFile) {
   const std::string name = context.empty() ? config.currentContext : std::string(context);
   if (name.empty())
     return failure("the kubeconfig has no current-context; choose a context" + choices(config.contexts, ""));
@@ -147,7 +147,7 @@ tl::expected<Connection, kube::Errors> connectionOf(const Kubeconfig& config, st
     return failure("there is no context " + kube::inQuotes(name) + choices(config.contexts, name));
 
   kube::Errors errors;
-  Connection connection;
+  ConnectionConfig connection;
   Fields fields(chosen->value, chosen->file, chosen->path, errors);
   connection.defaultNamespace = fields.string("namespace").value_or("");
   if (!connection.defaultNamespace.empty() && !kube::isDnsLabel(connection.defaultNamespace))
@@ -171,8 +171,8 @@ tl::expected<Connection, kube::Errors> connectionOf(const Kubeconfig& config, st
   return connection;
 }
 
-tl::expected<Connection, kube::Errors> loadKubeconfig(const std::vector<std::string>& files,
-                                                      std::string_view context) {
+tl::expected<ConnectionConfig, kube::Errors> loadKubeconfig(const std::vector<std::string>& files,
+                                                            std::string_view context) {
   Kubeconfig config;
   std::string absent;
   bool any = false;

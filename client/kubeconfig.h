@@ -47,12 +47,13 @@ using ReadFile =
 // when certificates, keys or addresses cannot be used; when fields contradict each other; and on what is
 // known but not supported (proxy-url, auth-provider, plugins that want a terminal), instead of connecting in
 // another way than was asked for.
-tl::expected<Connection, kube::Errors> connectionOf(const Kubeconfig& config, std::string_view context = "",
-                                                    const ReadFile& readFile = kube::readFile);
+tl::expected<ConnectionConfig, kube::Errors> connectionOf(const Kubeconfig& config,
+                                                          std::string_view context = "",
+                                                          const ReadFile& readFile = kube::readFile);
 
 // Reads the files, joins them and gives the context's connection. Files that do not exist are passed over
 // unless none of them does.
-tl::expected<Connection, kube::Errors> loadKubeconfig(const std::vector<std::string>& files,
-                                                      std::string_view context = "");
+tl::expected<ConnectionConfig, kube::Errors> loadKubeconfig(const std::vector<std::string>& files,
+                                                            std::string_view context = "");
 
 }  // namespace lastout::client

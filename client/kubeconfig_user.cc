@@ -104,7 +104,7 @@ void readImpersonation(Fields& user, std::vector<Header>& headers) {
 
 // What KUBERNETES_EXEC_INFO tells the plugin.
 std::string execInfo(const std::string& apiVersion, bool withCluster, Fields& cluster,
-                     const Connection& connection) {
+                     const ConnectionConfig& connection) {
   nlohmann::ordered_json spec = {{"interactive", false}};
   if (withCluster) {
     nlohmann::ordered_json about = {{"server", cluster.string("server").value_or("")}};
@@ -134,7 +134,7 @@ void readEnvironment(Fields& exec, ExecPlugin& plugin) {
   }
 }
 
-ExecPlugin readPlugin(Fields& exec, Fields& cluster, const Connection& connection) {
+ExecPlugin readPlugin(Fields& exec, Fields& cluster, const ConnectionConfig& connection) {
   ExecPlugin plugin;
   plugin.path = exec.path();
   plugin.file = exec.file();
@@ -200,8 +200,8 @@ void failText(Fields& fields, const std::string& key, const std::string& problem
   fields.fail(from, fields.pathOf(from) + " " + problem);
 }
 
-void readUser(const KubeconfigEntry& entry, Fields& cluster, const ReadFile& readFile, Connection& connection,
-              kube::Errors& errors) {
+void readUser(const KubeconfigEntry& entry, Fields& cluster, const ReadFile& readFile,
+              ConnectionConfig& connection, kube::Errors& errors) {
   Fields user(entry.value, entry.file, entry.path, errors);
   Authentication& authentication = connection.authentication;
   readCertificate(user, readFile, authentication);

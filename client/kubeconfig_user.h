@@ -21,6 +21,6 @@ std::string besideFile(std::string_view file, const std::string& path);
 // How the user authenticates, into the connection whose server is known; `cluster` is what its plugin is told
 // about when it asks.
 void readUser(const KubeconfigEntry& entry, kube::Fields& cluster, const ReadFile& readFile,
-              Connection& connection, kube::Errors& errors);
+              ConnectionConfig& connection, kube::Errors& errors);
 
 }  // namespace lastout::client

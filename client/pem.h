@@ -11,8 +11,8 @@ namespace lastout::client {
 
 constexpr size_t kMostPemBytes = size_t{1} << 20;  // of an authority's, a certificate's or a key's text
 
-// As the end of a sentence that begins with where the text stands ("holds no PEM certificate"); nothing when
-// all certificates in it can be read, and there is one.
+// Returns the problem of the text as the end of a sentence that begins with its place ("holds no PEM
+// certificate"); nullopt: it has a certificate, and all of them can be read.
 std::optional<std::string> certificatesProblem(std::string_view pem);
 
 // The same for a client's key, which must be that of its certificate. An encrypted key is a problem: nobody

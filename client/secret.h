@@ -11,7 +11,7 @@ namespace lastout::client {
 
 constexpr size_t kMostTokenBytes = size_t{64} << 10;
 
-// What keeps the text from being a bearer token, as the end of a sentence; nothing when it can be one.
+// Returns why the text cannot be a bearer token, as the end of a sentence; nullopt: it can be one.
 std::optional<std::string> tokenProblem(std::string_view token);
 
 // Whether the text may be a header's value: no control characters, and no spaces around it.

@@ -79,7 +79,7 @@ MapRole objectRole(MapRole event) {
 
 std::optional<MapRole> anyIf(bool isWanted) { return isWanted ? std::optional(MapRole::Any) : std::nullopt; }
 
-// What a member's value is for; nothing: it is not wanted.
+// Returns the role of a member's value; nullopt: it is not wanted.
 std::optional<MapRole> memberRole(MapRole map, std::string_view key) {
   constexpr std::array<std::string_view, 6> kOfObjects{"apiVersion", "kind",    "code",
                                                        "reason",     "message", "details"};

@@ -120,7 +120,8 @@ bool Watcher::isSameCluster() {
   return false;
 }
 
-// Hands the body of a success to `push`. How it failed; nothing: `push` has the whole answer.
+// Passes the body of a successful answer to `push`. Returns how the request failed; nullopt: `push` got the
+// whole answer.
 std::optional<ServerStatus> Watcher::ask(const ApiRequest& request, const Push& push) {
   std::optional<ServerStatus> problem;
   std::string refusal;

@@ -111,7 +111,7 @@ Slot Builder::addSlot(const kube::ObjectKey& key, ModelRole role, const kube::Ob
   info.key = key;
   info.role = role;
   info.presentAtStart = present;
-  Form& form = info.forms.emplace_back();
+  ObjectForm& form = info.forms.emplace_back();
   if (source != nullptr) {
     form.labels = source->meta.labels;
     form.annotations = source->meta.annotations;

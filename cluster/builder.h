@@ -31,7 +31,7 @@ ModelRole roleOf(const kube::GroupResource& type);
 // The bit of a finalizer in the slot's vocabulary, the garbage collector's included; 0 when it is not in
 // there.
 uint16_t knownFinalizerBit(const SlotInfo& slot, std::string_view name);
-// The same, added if it is new; nothing when the vocabulary is full.
+// Returns the same bit, and adds the finalizer if it is new; nullopt: the vocabulary is full.
 std::optional<uint16_t> finalizerBit(SlotInfo& slot, std::string_view name);
 // "more than 14 finalizers", and which of them is not in the manifest.
 std::string tooManyFinalizers(const SlotInfo& slot);
@@ -70,13 +70,13 @@ void wireOwners(Builder& builder);
 void wireFinalizers(Builder& builder);
 // cluster/wire_needs.cc: what Pods cannot start, and controllers in them not work, without.
 void wireNeeds(Builder& builder);
-// All that the manifests tell of what providers need.
+// Returns the dependencies of providers that the manifests show.
 criticalservice::DependencyFinder whatIsNeeded(const Builder& builder);
 // cluster/wire_guards.cc: CriticalServices and other people's webhooks.
 void wireServices(Builder& builder);
 void wireWebhooks(Builder& builder);
 
-// Adds an owner link, both ways; its index, or nothing when the dependent has too many.
+// Adds an owner link in both directions. Returns its index; nullopt: the dependent has too many.
 std::optional<size_t> addOwner(Model& model, Slot dependent, const OwnerLink& link, bool atCreation);
 
 }  // namespace lastout::cluster

@@ -29,7 +29,7 @@ nlohmann::json::json_pointer pointerTo(const protection::FieldPath& path) {
 }
 
 // The form with that content.
-Form withContent(Form form, const json& content, const kube::Value& manifest) {
+ObjectForm withContent(ObjectForm form, const json& content, const kube::Value& manifest) {
   const bool isAsInManifest = content == json(kube::toJson(manifest));
   form.content = isAsInManifest ? nullptr : std::make_shared<const kube::Value>(kube::fromJson(content));
   return form;
@@ -87,7 +87,7 @@ class HoldCompiler {
   // The objects that go with it then.
   struct Child {
     Slot slot = kNone;
-    Question question;  // it refers to the object
+    PolicyQuestion question;  // it refers to the object
   };
   const std::vector<Child>& children() const { return children_; }
 
@@ -152,7 +152,7 @@ class HoldCompiler {
   }
 
   json contentNow() const {
-    const Form& form = model_.slots[slot_].forms[form_];
+    const ObjectForm& form = model_.slots[slot_].forms[form_];
     return json(kube::toJson(form.content == nullptr ? facts_.manifestOf(slot_) : *form.content));
   }
 
@@ -164,8 +164,8 @@ class HoldCompiler {
   }
 
   // A later plan depends on two parts of the status alone: a confirmation that was given, and its children.
-  Form formAfter(const HoldPlan& plan) const {
-    const Form& form = model_.slots[slot_].forms[form_];
+  ObjectForm formAfter(const HoldPlan& plan) const {
+    const ObjectForm& form = model_.slots[slot_].forms[form_];
     if (plan.statusPatch.is_null()) return form;
     const json::json_pointer pointer = pointerTo(policy_.hold->status.confirmation);
     const json manifest = kube::toJson(facts_.manifestOf(slot_));
@@ -190,7 +190,7 @@ class HoldCompiler {
   Choices& choices_;
   const DeletionPolicy& policy_;
   const Slot slot_;
-  const Question question_;
+  const PolicyQuestion question_;
   std::vector<Child> children_;
   Holding holding_;
   bool cascades_ = false;
@@ -215,7 +215,7 @@ uint16_t othersBitsOf(const DeletionPolicy& policy, const SlotInfo& info) {
 
 kube::Result<uint16_t> heldBitOf(Model& model, const DeletionPolicy& policy, Slot slot) {
   const SlotInfo& info = model.slots[slot];
-  const auto isConcerned = [&](const Form& form) {
+  const auto isConcerned = [&](const ObjectForm& form) {
     return protection::concerns(policy, info.key, form.labels);
   };
   if (!policy.hold || std::ranges::none_of(info.forms, isConcerned)) return 0;
@@ -252,7 +252,7 @@ kube::Result<void> growHeldForms(Model& model, const PolicyFacts& facts, uint32_
   const auto bit = heldBitOf(model, spec, slot);
   if (!bit) return tl::unexpected(bit.error());
   if (*bit == 0) return {};
-  Policies scratch;
+  ModelPolicies scratch;
   Choices choices(scratch);
   HoldCompiler compiler(model, facts, choices, policy, slot);
   if (auto holding = compiler.compile(*bit, scratch.roots); !holding) return tl::unexpected(holding.error());

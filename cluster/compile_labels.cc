@@ -78,7 +78,7 @@ kube::Result<void> growLabelledForms(Model& model, const PolicyFacts& facts, Slo
       const kube::Object object = facts.objectOf(model, slot, {form, false, true, 0});
       const protection::LabelsPlan plan =
           protection::planLabels(upkeepsOf(model, labelling, present, object), object.meta.labels);
-      Form next = model.slots[slot].forms[form];
+      ObjectForm next = model.slots[slot].forms[form];
       if (!plan.patch.empty()) {
         next.labels = patched(object.meta.labels, plan.patch);
         next.annotations = object.meta.annotations;

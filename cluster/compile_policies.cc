@@ -29,7 +29,7 @@ class ScriptedFacts : public protection::Facts {
 
   protection::AncestorState ancestor(const protection::AncestorTest& test,
                                      const protection::Request& request) const override {
-    Question question;
+    PolicyQuestion question;
     for (const AncestorCase& one : facts_.ancestor(model_, test, slot_, request.meta->labels))
       question.push_back(one.tests);
     if (!answer(std::move(question))) return {};
@@ -50,10 +50,10 @@ class ScriptedFacts : public protection::Facts {
     return listers;
   }
 
-  const std::optional<Question>& next() const { return next_; }
+  const std::optional<PolicyQuestion>& next() const { return next_; }
 
  private:
-  bool answer(Question question) const {
+  bool answer(PolicyQuestion question) const {
     if (question.empty()) return false;
     if (std::ranges::any_of(question, &SlotTests::isAlways)) return true;
     if (asked_ < answers_.size()) return answers_[asked_++];
@@ -66,7 +66,7 @@ class ScriptedFacts : public protection::Facts {
   const Slot slot_;
   const std::vector<bool>& answers_;
   mutable size_t asked_ = 0;
-  mutable std::optional<Question> next_;
+  mutable std::optional<PolicyQuestion> next_;
 };
 
 // An object in one of the ways in which it can be there and, for an update, the forms that it gets.
@@ -111,7 +111,7 @@ class PolicyCompiler {
   void add(uint32_t number, PolicySubject subject, std::vector<Protection>& protections) {
     const DeletionPolicy& policy = model_.policies.all[number].policy;
     const SlotInfo& info = model_.slots[subject.slot];
-    const auto isConcerned = [&](const Form& form) {
+    const auto isConcerned = [&](const ObjectForm& form) {
       return protection::concerns(policy, info.key, form.labels);
     };
     const bool isDerived = facts_.manifestOf(subject.slot).isNull();
@@ -135,8 +135,8 @@ class PolicyCompiler {
   uint32_t rootOf(const DeletionPolicy& policy, const Protection& protection, const PolicySubject& subject) {
     const uint16_t others = (subject.way & kOfOthers) != 0 ? protection.othersBits : uint16_t{0};
     const uint16_t held = (subject.way & kUnheld) == 0 ? protection.bit : uint16_t{0};
-    PolicyView view{subject.form, (subject.way & kTerminates) != 0, (subject.way & kNoReplicas) == 0,
-                    static_cast<uint16_t>(others | held)};
+    PolicyRelevantState view{subject.form, (subject.way & kTerminates) != 0, (subject.way & kNoReplicas) == 0,
+                             static_cast<uint16_t>(others | held)};
     const kube::Object object = facts_.objectOf(model_, subject.slot, view);
     protection::Request request;
     request.object = object.key;
@@ -169,7 +169,7 @@ class PolicyCompiler {
       isTooMuch_ = true;
       return Choice::kDenied;
     }
-    const Question question = *script.next();
+    const PolicyQuestion question = *script.next();
     answers.push_back(true);
     const uint32_t ifYes = grow(policy, request, slot, answers);
     answers.back() = false;
@@ -206,7 +206,7 @@ class PolicyCompiler {
 
 // Adds every form that an object can have over its life.
 kube::Result<void> growForms(Model& model, const PolicyFacts& facts, Slot slot) {
-  const std::vector<Form>& forms = model.slots[slot].forms;
+  const std::vector<ObjectForm>& forms = model.slots[slot].forms;
   for (size_t before = 0; before != forms.size();) {
     before = forms.size();
     if (auto grown = growForms(model, slot); !grown) return grown;

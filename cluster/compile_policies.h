@@ -12,13 +12,13 @@ namespace lastout::cluster {
 // The questions and choices of policies, each once.
 class Choices {
  public:
-  explicit Choices(Policies& policies) : policies_(policies) {}
+  explicit Choices(ModelPolicies& policies) : policies_(policies) {}
 
-  uint32_t questionOf(const Question& question) {
+  uint32_t questionOf(const PolicyQuestion& question) {
     return numberOf(questions_, policies_.questions, question);
   }
   // Returns the Choice, or an end where the answer makes no difference.
-  uint32_t choiceOf(const Question& question, uint32_t ifYes, uint32_t ifNo) {
+  uint32_t choiceOf(const PolicyQuestion& question, uint32_t ifYes, uint32_t ifNo) {
     if (ifYes == ifNo) return ifYes;
     return numberOf(choices_, policies_.choices, Choice{questionOf(question), ifYes, ifNo});
   }
@@ -31,8 +31,8 @@ class Choices {
     return found->second;
   }
 
-  Policies& policies_;
-  std::map<Question, uint32_t> questions_;
+  ModelPolicies& policies_;
+  std::map<PolicyQuestion, uint32_t> questions_;
   std::map<Choice, uint32_t> choices_;
 };
 

@@ -17,9 +17,9 @@ using criticalservice::FinalizerCriterion;
 using criticalservice::InstancesCriterion;
 using criticalservice::SpecificResourceCriterion;
 
-class Reader {
+class CriteriaReader {
  public:
-  Reader(const Model& model, StateRef state) : model_(model), state_(state) {}
+  CriteriaReader(const Model& model, StateRef state) : model_(model), state_(state) {}
 
   bool exists(const kube::ObjectKey& key) const {
     return any([&](Slot, const SlotInfo& info) { return info.key == key; });
@@ -135,7 +135,7 @@ Machine::Machine(const Model& model, const Layout& layout)
     : model_(&model), layout_(layout), named_(namedSlots(model)) {}
 
 bool Machine::criteriaHold(StateRef state, Slot slot) const {
-  const Reader reader(*model_, state);
+  const CriteriaReader reader(*model_, state);
   for (size_t service = 0; service < model_->services.size(); ++service) {
     if (!reader.lets(service, model_->slots[slot].key)) return false;
   }

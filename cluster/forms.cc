@@ -31,7 +31,7 @@ void mergeInto(kube::Labels& map, const kube::Value* patch) {
 }
 
 // Everything but the metadata.
-void mergeContent(Form& form, const FormChange& change) {
+void mergeContent(ObjectForm& form, const FormChange& change) {
   if (change.manifest == nullptr) return;
   json patch = asJson(change.merge);
   patch.erase("metadata");
@@ -47,13 +47,13 @@ void mergeContent(Form& form, const FormChange& change) {
 
 }  // namespace
 
-bool isSame(const Form& one, const Form& other) {
+bool isSame(const ObjectForm& one, const ObjectForm& other) {
   return one.labels == other.labels && one.annotations == other.annotations &&
          one.isRepaired == other.isRepaired && isSameContent(one.content, other.content);
 }
 
-Form changed(const Form& form, const FormChange& change) {
-  Form after = form;
+ObjectForm changed(const ObjectForm& form, const FormChange& change) {
+  ObjectForm after = form;
   if (change.labels) after.labels = *change.labels;
   if (change.merge.asMap() == nullptr) return after;
   mergeInto(after.labels, change.merge.at({"metadata", "labels"}));
@@ -62,9 +62,9 @@ Form changed(const Form& form, const FormChange& change) {
   return after;
 }
 
-kube::Result<uint8_t> formNumber(Model& model, Slot slot, Form form) {
-  std::vector<Form>& forms = model.slots[slot].forms;
-  const auto found = std::ranges::find_if(forms, [&](const Form& one) { return isSame(one, form); });
+kube::Result<uint8_t> formNumber(Model& model, Slot slot, ObjectForm form) {
+  std::vector<ObjectForm>& forms = model.slots[slot].forms;
+  const auto found = std::ranges::find_if(forms, [&](const ObjectForm& one) { return isSame(one, form); });
   const auto number = static_cast<uint8_t>(found - forms.begin());
   if (found != forms.end()) return number;
   if (forms.size() == kMaxForms)

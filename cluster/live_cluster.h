@@ -48,14 +48,14 @@ struct LiveObject {
 enum class AdmissionOutcome : uint8_t { Allowed, Denied };
 
 // An action that is due, and what it would do.
-struct Plan {
+struct PlannedAction {
   Action action;
   std::chrono::milliseconds due{0};
   Events events;                                    // if it is allowed
   std::vector<std::pair<Slot, ObjectState>> after;  // if it is allowed: the objects of the events, then
   Slot deletes = kNone;                     // the object that it sends a DELETE for; kNone: it sends none
   std::optional<PropagationPolicy> policy;  // of that DELETE
-  bool insistsOnUid = false;                // likewise
+  bool insistsOnUid = false;                // of that DELETE
   uint64_t serial = 0;                      // LiveCluster's own: which entry of its agenda
   uint64_t change = 0;                      // and how often the cluster had changed
 };
@@ -116,11 +116,11 @@ class LiveCluster {
   void advance(Milliseconds now);
   std::optional<Milliseconds> nextAt() const;  // when something is due
   // The action that is due first, at `now` or before, worked out in advance: nothing has happened yet.
-  std::optional<Plan> plan(Milliseconds now);
+  std::optional<PlannedAction> plan(Milliseconds now);
   // Does what was planned. False, and nothing happens, where it is not possible any more or would do
   // something else by now. Denied: what its actor then does (the agent forgets, the collector's delay
   // doubles); an action that sends no DELETE was refused, and its delay doubles from one refusal to the next.
-  bool carryOut(const Plan& plan, AdmissionOutcome verdict, Milliseconds now, Events& events);
+  bool execute(const PlannedAction& plan, AdmissionOutcome verdict, Milliseconds now, Events& events);
 
   // What may happen now, by subject: what Machine::enabled lists.
   std::vector<Action> possible() const;
@@ -132,7 +132,7 @@ class LiveCluster {
   bool settle(const Action* action, const Events& happened);
   void finish(const Action* action, const Events& happened, Events& events);
   void refresh();
-  void rehearse(const Action& action, Plan& plan);
+  void rehearse(const Action& action, PlannedAction& plan);
   void refuse(const Action& action);
 
   std::unique_ptr<LiveModel> live_;

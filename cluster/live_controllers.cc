@@ -30,7 +30,7 @@ std::optional<LiveCluster::Milliseconds> LiveCluster::nextAt() const {
 }
 
 // What the action would do, tried out on the state before, which is then as it was.
-void LiveCluster::rehearse(const Action& action, Plan& plan) {
+void LiveCluster::rehearse(const Action& action, PlannedAction& plan) {
   live_->machine().apply(live_->before(), action, &plan.events);
   for (const ClusterEvent& event : plan.events) {
     const auto isOf = [&](const auto& known) { return known.first == event.slot; };
@@ -40,14 +40,14 @@ void LiveCluster::rehearse(const Action& action, Plan& plan) {
   settle(&action, plan.events);
 }
 
-std::optional<Plan> LiveCluster::plan(Milliseconds now) {
+std::optional<PlannedAction> LiveCluster::plan(Milliseconds now) {
   advance(now);
   live_->freeLeft();
   noteReadiness();
   refresh();
   const Agenda::Entry* entry = agenda_->first();
   if (entry == nullptr || entry->due > now_) return std::nullopt;
-  Plan plan;
+  PlannedAction plan;
   plan.action = entry->action;
   plan.due = entry->due;
   plan.serial = entry->serial;
@@ -74,12 +74,13 @@ std::optional<Plan> LiveCluster::plan(Milliseconds now) {
   return plan;
 }
 
-bool LiveCluster::carryOut(const Plan& plan, AdmissionOutcome verdict, Milliseconds now, Events& events) {
+bool LiveCluster::execute(const PlannedAction& plan, AdmissionOutcome verdict, Milliseconds now,
+                          Events& events) {
   advance(now);
   const Agenda::Entry* entry = agenda_->find(plan.action);
   if (entry == nullptr || entry->serial != plan.serial) return false;
   if (plan.change != changes_) {
-    Plan again;
+    PlannedAction again;
     rehearse(plan.action, again);
     if (!isSame(again.events, plan.events)) return false;
   }

@@ -1,5 +1,5 @@
-// Machine: how Kubernetes deletes things, written once. A model and a state in; what may happen next, and
-// what then is.
+// Machine: how Kubernetes deletes objects, written once. From a model and a state it computes which actions
+// may happen next, and the state after each.
 //
 // Pure and deterministic: no clock, no randomness, no I/O. Drivers choose which enabled action happens next:
 // by written times, by a seeded choice, or all of them. A Machine is immutable and may be shared by threads.
@@ -88,14 +88,14 @@ struct ClusterEvent {
 };
 using Events = std::vector<ClusterEvent>;
 
-// Something was denied or refused. A DELETE that finds nothing is answered "NotFound" as well, and a good
-// answer it is: nobody denied anything. A patch or a scale that finds nothing was refused.
+// Returns true if the event is a denial or a refusal. "NotFound" is no refusal of a DELETE, because the
+// object is gone as the client wants it; it is one of a patch or a scale.
 bool isDenial(const Model& model, const ClusterEvent& event);
 
 class Machine {
  public:
   explicit Machine(const Model& model);  // keeps a reference
-  // With room for more than the model has by now: for states of a model that grows and is not guarded.
+  // Uses a layout with spare room, for states of a model that grows and is not guarded.
   Machine(const Model& model, const Layout& layout);
   const Model& model() const { return *model_; }
   const Layout& layout() const { return layout_; }
@@ -115,8 +115,8 @@ class Machine {
   void apply(StateRef state, const Action& action, Events* events,
              const admission::Decision* verdict = nullptr) const;
 
-  // How long after becoming enabled an action happens; `attempt` counts its refusals so far. A client's first
-  // request comes at its Step::at, which is for the driver to know.
+  // Returns how long after it became enabled an action happens; `attempt` counts its refusals so far. The
+  // driver itself sends a client's first request at ClientStep::at.
   std::chrono::milliseconds delay(StateRef state, const Action& action, uint32_t attempt) const;
   // True if the event is a change of what the action's actor follows, for an action that isWokenByChange().
   bool isWokenBy(const Action& action, const ClusterEvent& event) const;
@@ -131,7 +131,7 @@ class Machine {
   bool criteriaHold(StateRef state, Slot slot) const;
   // True if with these finalizers lastout keeps the object, and nothing asks for the end of what it runs.
   bool isHeldBack(Slot slot, uint16_t finalizers) const;
-  // Some CriticalService's text concerns the slot: only then can its criteria not hold.
+  // Returns true if a CriticalService names the slot; without one there are no criteria that could fail.
   bool isNamed(Slot slot) const { return named_[slot]; }
 
  private:

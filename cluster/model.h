@@ -79,7 +79,7 @@ struct Interception {
 
 // What people and lastout write on an object: its labels, its annotations and, of a custom resource, all
 // else.
-struct Form {
+struct ObjectForm {
   kube::Labels labels;
   kube::Labels annotations;
   std::shared_ptr<const kube::Value> content;  // nullptr: as in its manifest
@@ -127,7 +127,7 @@ struct SlotInfo {
   std::vector<Slot> startsWith;  // Pods: what none can start without
   std::vector<Slot> rights;      // workloads, Pods: their ServiceAccount, its bindings and their roles
   std::vector<admission::GuardEntry> guardEntries;  // why lastout decides its DELETE; empty: not guarded
-  std::vector<Form> forms;            // the vocabulary of what is written on it; [0] at creation
+  std::vector<ObjectForm> forms;      // the vocabulary of what is written on it; [0] at creation
   uint32_t work = kNone;              // ManifestWork, AppliedManifestWork: its work
   uint32_t service = kNone;           // CriticalService: its number in Model::rules
   std::vector<uint32_t> steps;        // client steps that name it
@@ -213,7 +213,7 @@ struct SlotTests {
   bool isAlways() const { return first.slot == kNone && second.slot == kNone; }
   auto operator<=>(const SlotTests&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
-using Question = std::vector<SlotTests>;  // the answer is yes while any of them holds
+using PolicyQuestion = std::vector<SlotTests>;  // the answer is yes while any of them holds
 
 // A decision of protection::judge() or planHold(): where it goes on after the answer to a question.
 struct Choice {
@@ -278,9 +278,9 @@ struct Labelling {
   std::vector<Write> writes;  // by the policies that are there, one bit each
 };
 
-struct Policies {
+struct ModelPolicies {
   std::vector<ModelPolicy> all;
-  std::vector<Question> questions;
+  std::vector<PolicyQuestion> questions;
   std::vector<Choice> choices;
   std::vector<uint32_t> roots;
   std::vector<std::vector<Protection>> ofDelete;     // by slot; empty: there are no policies
@@ -326,11 +326,12 @@ struct Model {
   bool runsDeferredDeletions =
       false;             // lastout deletes later, by itself, what it denied to controllers, and keeps works
   bool confirms = true;  // lastout makes its confirming read; false only to show what that read is for
-  admission::Rules rules;
+  admission::ServiceRules rules;
   std::vector<Slot> services;                                  // CriticalService slots, by number
   std::vector<criticalservice::CriticalService> serviceSpecs;  // the same order
   std::vector<admission::Dependencies> dependencies;           // what their providers need, the same order
-  std::vector<std::vector<Slot>> remembered;  // whose deferred deletions each remembers, beside its own
+  std::vector<std::vector<Slot>>
+      deferredByService;  // by service: the objects whose deferred deletions it records, beside its own
   std::vector<std::vector<ConditionHolder>> conditions;  // by number, as in rules
   std::vector<graph::Condition> conditionSpecs;          // the same order
   std::vector<bool> isUnderstood;                        // the same order: the condition means something
@@ -338,7 +339,7 @@ struct Model {
   Timing timing;
   uint32_t monitorCount = 0;
 
-  Policies policies;
+  ModelPolicies policies;
 
   std::unordered_map<kube::ObjectKey, Slot> byKey;
 

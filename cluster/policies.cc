@@ -23,7 +23,7 @@ bool counts(const ModelPolicy& policy, const StateRef& state, Actor actor, uint3
 }
 
 template <class One>  // Protection, Holding
-uint32_t endOf(const Policies& policies, const One& protection, const StateRef& state,
+uint32_t endOf(const ModelPolicies& policies, const One& protection, const StateRef& state,
                const ObjectState& object, bool orphans) {
   const uint32_t way = (object.terminating() ? kTerminates : 0) | (object.value == 0 ? kNoReplicas : 0) |
                        (orphans ? kOrphans : 0) |
@@ -37,7 +37,7 @@ uint32_t endOf(const Policies& policies, const One& protection, const StateRef& 
   return at;
 }
 
-bool denies(const Policies& policies, const Protection& protection, const StateRef& state,
+bool denies(const ModelPolicies& policies, const Protection& protection, const StateRef& state,
             const ObjectState& object, bool orphans) {
   return endOf(policies, protection, state, object, orphans) == Choice::kDenied;
 }
@@ -77,7 +77,7 @@ bool impliesFor(const ModelPolicy& policy, ModelRole holder) {
 // returns true.
 template <class Visit>
 bool anyImplied(const Model& model, const StateRef& state, const PolicyRequest& request, Visit visit) {
-  const Policies& policies = model.policies;
+  const ModelPolicies& policies = model.policies;
   const SlotInfo& info = model.slots[request.slot];
   if (info.role != ModelRole::Namespace && info.role != ModelRole::Crd) return false;
   for (const Slot content : info.content) {
@@ -128,7 +128,7 @@ std::vector<PolicyDenial> updateDenials(const Model& model, const StateRef& stat
   std::vector<PolicyDenial> denials;
   Worded worded;
   word(model, state, asked.slot, asked, worded);
-  PolicyView after = policyViewOf(state.object(asked.slot));
+  PolicyRelevantState after = policyViewOf(state.object(asked.slot));
   after.form = form;
   worded.newMeta = model.policies.facts->objectOf(model, asked.slot, after).meta;
   worded.request.operation = protection::PolicyOperation::Update;
@@ -145,7 +145,7 @@ std::vector<PolicyDenial> updateDenials(const Model& model, const StateRef& stat
 }  // namespace
 
 bool isDeniedByPolicy(const Model& model, const StateRef& state, const PolicyRequest& request) {
-  const Policies& policies = model.policies;
+  const ModelPolicies& policies = model.policies;
   if (policies.none()) return false;
   const ObjectState object = state.object(request.slot);
   for (const Protection& one : policies.ofDelete[request.slot]) {
@@ -157,7 +157,7 @@ bool isDeniedByPolicy(const Model& model, const StateRef& state, const PolicyReq
 }
 
 bool isUpdateDeniedByPolicy(const Model& model, const StateRef& state, uint32_t step) {
-  const Policies& policies = model.policies;
+  const ModelPolicies& policies = model.policies;
   if (policies.none()) return false;
   const ObjectState object = state.object(model.steps[step].object);
   return std::ranges::any_of(policies.ofUpdate[step], [&](const Protection& one) {
@@ -197,7 +197,7 @@ std::optional<LabelWrite> labelWriteOf(const Model& model, const StateRef& state
 }
 
 bool isDeletedByPolicy(const Model& model, const StateRef& state, Slot slot) {
-  const Policies& policies = model.policies;
+  const ModelPolicies& policies = model.policies;
   if (policies.none() || state.presence(slot) != Presence::Live) return false;
   const ObjectState object = state.object(slot);
   for (const Holding& one : policies.ofHold[slot]) {

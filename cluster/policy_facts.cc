@@ -59,7 +59,7 @@ DeletionPolicy asking(protection::Case one) {
 
 }  // namespace
 
-PolicyView policyViewOf(const ObjectState& state) {
+PolicyRelevantState policyViewOf(const ObjectState& state) {
   return {state.form, state.terminating(), state.value > 0, state.finalizers};
 }
 
@@ -77,7 +77,7 @@ bool holds(const SlotTests& tests, const StateRef& state) {
   return holds(tests.first, state) && holds(tests.second, state);
 }
 
-bool holds(const Question& question, const StateRef& state) {
+bool holds(const PolicyQuestion& question, const StateRef& state) {
   return std::ranges::any_of(question, [&](const SlotTests& tests) { return holds(tests, state); });
 }
 
@@ -132,7 +132,7 @@ void PolicyFacts::addLabelsOfTemplates(const Model& model) {
   }
 }
 
-kube::Object PolicyFacts::objectOf(const Model& model, Slot slot, const PolicyView& view) const {
+kube::Object PolicyFacts::objectOf(const Model& model, Slot slot, const PolicyRelevantState& view) const {
   const SlotInfo& info = model.slots[slot];
   kube::Object object = objects_[slot];
   // A derived object (a Pod, a ReplicaSet) has the labels of its template, which the model does not know.
@@ -173,7 +173,7 @@ void PolicyFacts::addGroups(const Model& model, const std::vector<DeletionPolicy
     std::map<std::string, SlotTest> tests;
     for (size_t form = 0; form < model.slots[slot].forms.size(); ++form) {
       for (const bool terminates : {false, true}) {
-        const PolicyView view{static_cast<uint8_t>(form), terminates, true, 0};
+        const PolicyRelevantState view{static_cast<uint8_t>(form), terminates, true, 0};
         for (std::string& group : keptOf(found->second, objectOf(model, slot, view)).groups) {
           SlotTest& test = tests.try_emplace(std::move(group), SlotTest{.slot = slot}).first->second;
           (terminates ? test.terminating : test.live) |= bitOf(form);
@@ -184,8 +184,8 @@ void PolicyFacts::addGroups(const Model& model, const std::vector<DeletionPolicy
   }
 }
 
-Question PolicyFacts::groupOf(const kube::GroupResource& type, const std::string& group) const {
-  Question question;
+PolicyQuestion PolicyFacts::groupOf(const kube::GroupResource& type, const std::string& group) const {
+  PolicyQuestion question;
   const auto groups = groups_.find(type);
   if (groups == groups_.end()) return question;
   const auto found = groups->second.find(group);
@@ -194,9 +194,9 @@ Question PolicyFacts::groupOf(const kube::GroupResource& type, const std::string
   return question;
 }
 
-Question PolicyFacts::children(const Model& model, const ChildrenTest& test, Slot slot) const {
+PolicyQuestion PolicyFacts::children(const Model& model, const ChildrenTest& test, Slot slot) const {
   const kube::ObjectKey& key = model.slots[slot].key;
-  Question question;
+  PolicyQuestion question;
   if (test.by != ChildrenTest::By::OwnerReference) {
     question = groupOf(test.type, protection::childrenGroup(test, key.namespaceName, key.name));
     if (!key.namespaceName.empty()) return question;
@@ -216,8 +216,8 @@ Question PolicyFacts::children(const Model& model, const ChildrenTest& test, Slo
   return question;
 }
 
-Question PolicyFacts::allChildren(const Model& model, const DeletionPolicy& policy, Slot slot) const {
-  Question all;
+PolicyQuestion PolicyFacts::allChildren(const Model& model, const DeletionPolicy& policy, Slot slot) const {
+  PolicyQuestion all;
   for (const protection::Case& one : policy.when)
     for (const ChildrenTest& test : one.children)
       for (const SlotTests& child : children(model, test, slot))
@@ -225,7 +225,7 @@ Question PolicyFacts::allChildren(const Model& model, const DeletionPolicy& poli
   return all;
 }
 
-Question PolicyFacts::active(const Model& model, Activity activity, Slot slot) const {
+PolicyQuestion PolicyFacts::active(const Model& model, Activity activity, Slot slot) const {
   const kube::ObjectKey& key = model.slots[slot].key;
   const bool isAskedOfCrd = activity == Activity::Instances;
   // Only a Namespace, or a CRD, has any: nobody can say how many there are of another object.
@@ -243,7 +243,7 @@ void PolicyFacts::addListers(const Model& model, const std::vector<DeletionPolic
     for (Slot slot = 0; slot < model.slots.size(); ++slot) {
       if (model.slots[slot].key.type != policy.listedBy->type) continue;
       for (size_t form = 0; form < model.slots[slot].forms.size(); ++form) {
-        const PolicyView view{static_cast<uint8_t>(form), false, true, 0};
+        const PolicyRelevantState view{static_cast<uint8_t>(form), false, true, 0};
         auto index = std::make_shared<protection::FactIndex>(findKind());
         index->setPolicies({policy});
         for (const protection::WantedType& wanted : index->wanted()) {
@@ -257,9 +257,9 @@ void PolicyFacts::addListers(const Model& model, const std::vector<DeletionPolic
   }
 }
 
-Question PolicyFacts::lister(const Model& model, const protection::ListedBy& listedBy,
-                             const protection::Request& request) const {
-  Question question;
+PolicyQuestion PolicyFacts::lister(const Model& model, const protection::ListedBy& listedBy,
+                                   const protection::Request& request) const {
+  PolicyQuestion question;
   for (const Lister& one : listers_) {
     if (!(one.listedBy == listedBy) || one.slot >= model.slots.size()) continue;
     const protection::Listers by = one.index->listers(listedBy, request);
@@ -328,10 +328,11 @@ void PolicyFacts::addNamed(const Model& model, const protection::AncestorTest& t
 std::vector<AncestorCase> PolicyFacts::ancestor(const Model& model, const protection::AncestorTest& test,
                                                 Slot slot, const kube::Labels& labels) const {
   const Slot space = model.slots[slot].namespaceSlot;
-  const std::vector<Form> none;
-  const std::vector<Form>& forms = test.orOfNamespace && space != kNone ? model.slots[space].forms : none;
+  const std::vector<ObjectForm> none;
+  const std::vector<ObjectForm>& forms =
+      test.orOfNamespace && space != kNone ? model.slots[space].forms : none;
   const bool isOwn = namesAny(test, labels);
-  const auto names = [&](const Form& form) { return namesAny(test, form.labels); };
+  const auto names = [&](const ObjectForm& form) { return namesAny(test, form.labels); };
   if (!isOwn && std::ranges::none_of(forms, names)) return {};
   protection::FactIndex index(findKind());
   protection::Case one;

@@ -18,13 +18,13 @@
 namespace lastout::cluster {
 
 // The way in which an object is there, as far as it matters to what a policy says of it.
-struct PolicyView {
+struct PolicyRelevantState {
   uint8_t form = 0;  // which of SlotInfo::forms
   bool terminates = false;
   bool hasReplicas = true;  // of what is scaled: spec.replicas is above 0
   uint16_t finalizers = 0;
 };
-PolicyView policyViewOf(const ObjectState& state);
+PolicyRelevantState policyViewOf(const ObjectState& state);
 
 // The ways in which an object can be there, beside its form: one bit each.
 inline constexpr uint32_t kUnheld = 16;  // without the finalizer of a policy that holds
@@ -50,7 +50,7 @@ struct AncestorCase {
 // True while the test holds.
 bool holds(const SlotTest& test, const StateRef& state);
 bool holds(const SlotTests& tests, const StateRef& state);
-bool holds(const Question& question, const StateRef& state);
+bool holds(const PolicyQuestion& question, const StateRef& state);
 
 // Immutable, so that any number of threads may ask. The model is given with every question: it may have
 // moved.
@@ -61,17 +61,17 @@ class PolicyFacts {
               const std::vector<protection::DeletionPolicy>& policies);
 
   // The object of a slot, as it is in a state.
-  kube::Object objectOf(const Model& model, Slot slot, const PolicyView& view) const;
+  kube::Object objectOf(const Model& model, Slot slot, const PolicyRelevantState& view) const;
   const std::string& kindOf(Slot slot) const { return objects_[slot].kind; }
   // Returns what its manifest says; null: it is derived.
   const kube::Value& manifestOf(Slot slot) const { return objects_[slot].content; }
 
-  Question children(const Model& model, const protection::ChildrenTest& test, Slot slot) const;
+  PolicyQuestion children(const Model& model, const protection::ChildrenTest& test, Slot slot) const;
   // Those by which a policy holds the object.
-  Question allChildren(const Model& model, const protection::DeletionPolicy& policy, Slot slot) const;
-  Question active(const Model& model, protection::Activity activity, Slot slot) const;
-  Question lister(const Model& model, const protection::ListedBy& listedBy,
-                  const protection::Request& request) const;
+  PolicyQuestion allChildren(const Model& model, const protection::DeletionPolicy& policy, Slot slot) const;
+  PolicyQuestion active(const Model& model, protection::Activity activity, Slot slot) const;
+  PolicyQuestion lister(const Model& model, const protection::ListedBy& listedBy,
+                        const protection::Request& request) const;
   // Returns the lister in that slot alone, in that form, if it lists the object of the request.
   protection::Listers listersIn(Slot slot, uint8_t form, const protection::ListedBy& listedBy,
                                 const protection::Request& request) const;
@@ -92,7 +92,7 @@ class PolicyFacts {
   void addLabelsOfTemplates(const Model& model);
   void addGroups(const Model& model, const std::vector<protection::DeletionPolicy>& policies);
   void addListers(const Model& model, const std::vector<protection::DeletionPolicy>& policies);
-  Question groupOf(const kube::GroupResource& type, const std::string& group) const;
+  PolicyQuestion groupOf(const kube::GroupResource& type, const std::string& group) const;
   protection::FactIndex::FindKind findKind() const;
   void addNamed(const Model& model, const protection::AncestorTest& test,
                 const protection::NamedAncestor& named, const SlotTest& condition,
@@ -120,8 +120,8 @@ class PolicyWords : public protection::Facts {
   const std::vector<Slot>& because() const { return because_; }
 
  private:
-  std::vector<Slot> slotsOf(const Question& question) const;
-  protection::Count countOf(const Question& question) const;
+  std::vector<Slot> slotsOf(const PolicyQuestion& question) const;
+  protection::Count countOf(const PolicyQuestion& question) const;
   void note(Slot slot) const;
 
   const Model& model_;

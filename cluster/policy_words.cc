@@ -17,7 +17,7 @@ protection::HoldPlan planWithExternal(const Model& model, const protection::Dele
   protection::HoldPlan plan = protection::planHold(policy, facts);
   if (!plan.askExternal) return plan;
   protection::SimulatedDatabase database(model.policies.external);
-  const auto problem = database.carryOut({facts.key, facts.meta->uid, *plan.askExternal});
+  const auto problem = database.execute({facts.key, facts.meta->uid, *plan.askExternal});
   facts.external = problem ? ExternalStanding{ExternalStanding::State::Failed, *problem, facts.now}
                            : ExternalStanding{ExternalStanding::State::Done, {}, 0};
   return protection::planHold(policy, facts);
@@ -37,7 +37,7 @@ AncestorState PolicyWords::ancestor(const protection::AncestorTest& test,
   return {};
 }
 
-std::vector<Slot> PolicyWords::slotsOf(const Question& question) const {
+std::vector<Slot> PolicyWords::slotsOf(const PolicyQuestion& question) const {
   std::vector<Slot> slots;
   for (const SlotTests& tests : question) {
     const Slot slot = tests.first.slot;
@@ -52,7 +52,7 @@ std::vector<Slot> PolicyWords::slotsOf(const Question& question) const {
   return slots;
 }
 
-protection::Count PolicyWords::countOf(const Question& question) const {
+protection::Count PolicyWords::countOf(const PolicyQuestion& question) const {
   const std::vector<Slot> slots = slotsOf(question);
   if (slots.empty()) return {};
   for (const Slot slot : slots) note(slot);
@@ -67,7 +67,7 @@ protection::Count PolicyWords::children(const ChildrenTest& test,
 }
 
 protection::Count PolicyWords::active(Activity activity, const protection::Request& /*request*/) const {
-  const Question question = model_.policies.facts->active(model_, activity, slot_);
+  const PolicyQuestion question = model_.policies.facts->active(model_, activity, slot_);
   if (question.size() == 1 && question.front().isAlways())
     return {0,
             {},

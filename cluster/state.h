@@ -36,7 +36,7 @@ struct Flight {
   bool criteriaHeld = false;  // by an independent reading, when the confirming read was made
 };
 
-// A DELETE that was denied, and that lastout is to carry out.
+// A denied DELETE that lastout will run.
 struct DeferredDeletionState {
   PropagationPolicy policy = PropagationPolicy::Background;
   bool byPerson = false;  // it is wanted whoever owns the object

@@ -8,9 +8,9 @@
 
 #include "cluster/machine.h"
 #include "cluster/policies.h"
-#include "control/deferred_deletion.h"
-#include "control/held_provider.h"
-#include "control/kept_work.h"
+#include "control/deferred_deletion_rule.h"
+#include "control/held_provider_rule.h"
+#include "control/kept_work_rule.h"
 
 namespace lastout::cluster {
 
@@ -52,7 +52,7 @@ class Transition {
   // The controller can do its work now.
   bool works(const FinalizerController& controller) const;
   bool areAllPresent(const std::vector<Slot>& slots) const;
-  // A webhook of somebody else would be called for this operation (&Interception::onDelete, ...) and cannot
+  // Returns true if another webhook is called for this operation (&Interception::onDelete, ...) and cannot
   // answer.
   bool webhookFails(Slot slot, bool Interception::*operation) const;
   // The same for the conversion webhook that its CRD names.
@@ -90,7 +90,7 @@ class Transition {
   // Any other change of the object.
   void update(Slot slot, const ObjectState& object, Actor actor, uint32_t by = kNone);
 
-  // --- review (cluster/review.cc)
+  // --- review (cluster/delete_review.cc)
   // Sends a DELETE. What needs no review is done at once; what is allowed at first sight waits in `flight`.
   DeleteResult send(const DeleteRequest& request, Flight& flight);
   // The same for an actor that keeps no flight: its review is one moment, and what is allowed is done.
@@ -134,7 +134,8 @@ DeleteRequest stepRequest(const Model& model, uint32_t step);
 // cluster/agent.cc
 enum class AgentTask : uint8_t { None, Adopt, Apply, Withdraw, Pass, Forget, ReleaseApplied, ReleaseWork };
 AgentTask agentTask(const Transition& transition, uint32_t work);
-// There is something to apply that was never applied before; else it is all to be put back.
+// Returns true if the work has an object that its agent has never applied; false: the agent only restores
+// objects.
 bool agentAppliesAnew(const Transition& transition, uint32_t work);
 void agentStep(Transition& transition, uint32_t work);
 void finishAgentDelete(Transition& transition, uint32_t work, WorkState state, DeleteResult answer);
@@ -144,7 +145,7 @@ bool collectorDeletes(const Transition& transition, Slot slot, const ObjectState
 bool collectorReleases(const Transition& transition, Slot slot, const ObjectState& object);
 DeleteRequest collectorRequest(const Transition& transition, Slot slot);
 void collectorRelease(Transition& transition, Slot slot);
-// cluster/deferred_deletion.cc
+// cluster/deferred_deletion_actions.cc
 void deferDeletion(Transition& transition, const DeleteRequest& request);  // which was denied
 void forgetDeferredDeletion(Transition& transition, Slot service);  // with a CriticalService that is gone
 bool lastoutDeletes(const Transition& transition, Slot slot, const ObjectState& object);
@@ -152,18 +153,18 @@ DeleteRequest lastoutRequest(Slot slot, const ObjectState& object);
 bool isDeferredForControllers(const Transition& transition, Slot slot);  // would be, when it is denied to one
 bool isAnyPresent(const Transition& transition, const std::vector<uint32_t>& services);
 bool isFollowed(const Transition& transition, Slot slot);  // lastout knows of the object by its watches
-bool isGuarded(const Transition& transition, Slot slot);   // a CriticalService would remember its deletion
+bool isGuarded(const Transition& transition, Slot slot);   // a CriticalService would record its deletion
 // Whether its deletion is still wanted, as lastout's reads of its owners tell, or as its watches do.
 enum class Sight : uint8_t { ByReads, ByWatches };
 control::DeferralState deferralStateOf(const Transition& transition, Slot slot, Sight sight);
 // Returns what lastout does next about the deferred deletion of an object, which may be under way already.
 control::Fate deferredDeletionFate(const Transition& transition, Slot slot);
-// cluster/kept_work.cc
+// cluster/kept_work_actions.cc
 control::KeptWorkPlan<Slot> keptWorkPlan(const Transition& transition, Slot applied);
 bool isLeftBehind(const Transition& transition, Slot applied, Slot slot);  // as of control::isLeftBehind()
 bool keepingChanges(const Transition& transition, Slot applied);
 void changeKeeping(Transition& transition, Slot applied);
-// cluster/held_provider.cc
+// cluster/held_provider_actions.cc
 // Returns what lastout does next about its finalizer on an existing object that may carry it.
 control::HoldFinalizerAction heldProviderPlan(const Transition& transition, Slot provider);
 bool holdingChanges(const Transition& transition, Slot provider);

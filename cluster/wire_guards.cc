@@ -1,7 +1,7 @@
 // Who guards what: CriticalServices, and other people's webhooks.
 #include <algorithm>
 
-#include "admission/deferred_deletion.h"
+#include "admission/deferral.h"
 #include "admission/guards.h"
 #include "cluster/builder.h"
 #include "criticalservice/pod_needs.h"
@@ -67,15 +67,15 @@ void addService(Builder& builder, Slot slot, CriticalService service,
   for (const criticalservice::Criterion& criterion : service.criteria)
     model.rules.criteria.push_back(addCondition(model, criticalservice::conditionOf(criterion)));
   model.rules.services.push_back(rule);
-  std::vector<Slot> remembered;
+  std::vector<Slot> deferred;
   for (const admission::Guard& guard :
        admission::guardsOf(service, builder.input.types, builder.input.lastoutNamespace, dependencies)) {
     const auto guarded = model.find(guard.object);
     if (!guarded) continue;
     model.slots[*guarded].guardEntries.push_back({.role = guard.role, .service = number});
-    if (admission::remembers(guard.role, false)) remembered.push_back(*guarded);
+    if (admission::recordsDeferral(guard.role, false)) deferred.push_back(*guarded);
   }
-  model.remembered.push_back(std::move(remembered));
+  model.deferredByService.push_back(std::move(deferred));
   const std::vector<kube::GroupResource> followed = admission::followedTypes(service);
   for (SlotInfo& info : model.slots) {
     if (std::ranges::find(followed, info.key.type) != followed.end()) info.followers.push_back(number);

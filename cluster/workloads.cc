@@ -12,7 +12,7 @@ namespace {
 
 enum class Task : uint8_t { None, Adopt, Create, Delete, Scale };
 
-struct Change {
+struct WorkloadChange {
   Task task = Task::None;
   Slot child = kNone;
 };
@@ -37,11 +37,11 @@ bool mustStay(const Transition& transition, Slot child) {
 }
 
 // What is refused comes last: it is asked for again and again, and keeps nothing else from being done.
-Change nextTask(const Transition& transition, Slot workload) {
+WorkloadChange nextTask(const Transition& transition, Slot workload) {
   const SlotInfo& spec = transition.info(workload);
   const ObjectState object = transition.state().object(workload);
   const size_t count = wanted(transition, workload, object);
-  Change refused;
+  WorkloadChange refused;
   for (size_t i = 0; i < spec.children.size(); ++i) {
     const Slot child = spec.children[i];
     const ObjectState childObject = transition.state().object(child);
@@ -73,7 +73,7 @@ bool workloadNeedsSync(const Transition& transition, Slot workload) {
 }
 
 void workloadSync(Transition& transition, Slot workload) {
-  const Change change = nextTask(transition, workload);
+  const WorkloadChange change = nextTask(transition, workload);
   ObjectState child = transition.state().object(change.child);
   const size_t index = ownerIndex(transition, workload, change.child);
   switch (change.task) {

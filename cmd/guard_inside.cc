@@ -115,7 +115,7 @@ tl::expected<std::unique_ptr<GuardInside>, kube::Errors> GuardInside::open(
   listening.privateKey = identity.server.key;
   listening.clientCa = identity.authority.certificate;
   auto listener = simulator::Listener::open(
-      listening, [&cluster](const simulator::HttpRequest& request) { return cluster.handle(request); },
+      listening, [&cluster](const simulator::ExchangeRequest& request) { return cluster.handle(request); },
       [](std::string_view /*token*/, const simulator::UserInfo* certificate) {
         return certificate == nullptr ? std::nullopt : std::optional(*certificate);
       });
@@ -123,7 +123,7 @@ tl::expected<std::unique_ptr<GuardInside>, kube::Errors> GuardInside::open(
   guard->listener_ = std::move(*listener);
   guard->listener_->start();
 
-  client::Connection connection;
+  client::ConnectionConfig connection;
   auto server = client::parseServerAddress(guard->listener_->url());
   if (!server) return failed(std::move(server.error()));
   connection.server = std::move(*server);

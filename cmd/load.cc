@@ -29,7 +29,7 @@ tl::expected<Scenarios, kube::Errors> loadScenarios(const std::vector<std::strin
   if (kube::Errors errors = refused(paths); !errors.empty()) return tl::unexpected(std::move(errors));
   const auto files = expandPaths(paths);
   if (!files) return tl::unexpected(kube::Errors{files.error()});
-  std::vector<replay::File> inputs;
+  std::vector<replay::ScenarioFile> inputs;
   for (const std::string& file : *files) {
     const bool named = std::find(paths.begin(), paths.end(), file) != paths.end();
     inputs.push_back({file, named});

@@ -12,7 +12,7 @@ namespace lastout::cmd {
 using Scenarios = std::vector<std::unique_ptr<const replay::Ready>>;
 
 // Of files and folders, with their warnings on the standard error; other files in a folder are passed over
-// (replay::File).
+// (replay::ScenarioFile).
 tl::expected<Scenarios, kube::Errors> loadScenarios(const std::vector<std::string>& paths);
 
 }  // namespace lastout::cmd

@@ -72,7 +72,7 @@ LogLine lineOf(const server::ReviewResult& verdict) {
 }  // namespace
 
 ServerOpened openServer(const ServeOptions& options, const ListenAddress& address,
-                        const ServeIdentity& identity, client::Connection cluster, Log& log) {
+                        const ServeIdentity& identity, client::ConnectionConfig cluster, Log& log) {
   auto webhook = webhookOf(options, address, cluster.server, identity.authorities);
   if (!webhook) return tl::unexpected(kube::Errors{std::move(webhook.error())});
   for (const std::string& warning : cluster.warnings) log.write(spdlog::level::warn, warning);

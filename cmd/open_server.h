@@ -21,6 +21,6 @@ using ServerOpened = tl::expected<std::unique_ptr<server::Server>, kube::Errors>
 // `address` is that of their `listen`, and `identity` is shown there. `log` outlives the server. Fails with
 // what is wrong with an option, and as Server::open() does.
 ServerOpened openServer(const ServeOptions& options, const ListenAddress& address,
-                        const ServeIdentity& identity, client::Connection cluster, Log& log);
+                        const ServeIdentity& identity, client::ConnectionConfig cluster, Log& log);
 
 }  // namespace lastout::cmd

@@ -46,10 +46,10 @@ std::string note(const std::string& name, const prove::Explored& explored, Clock
 }
 
 ProofReport prove(const replay::Ready& ready, const ProveOptions& options, Progress& progress) {
-  const prove::Question question{.bounds = options.bounds,
-                                 .orders = ready.scenario.expect.ends != replay::Ending::Stuck};
+  const prove::ProofScope question{.bounds = options.bounds,
+                                   .orders = ready.scenario.expect.ends != replay::Ending::Stuck};
   const Clock::time_point start = Clock::now();
-  prove::Proof proof = prove::prove(ready.compiled, question, [&](const prove::Explored& explored) {
+  prove::Proof proof = prove::proveScenario(ready.compiled, question, [&](const prove::Explored& explored) {
     progress.update(explored.states, 0, "states", note(ready.scenario.name, explored, Clock::now() - start));
     return true;
   });

@@ -170,7 +170,7 @@ tl::expected<Loaded, kube::Errors> load(EmbeddedCluster& cluster, const UpOption
     inputs.push_back({std::string(profile->file), std::string(profile->text)});
   }
   if (files.empty() && inputs.empty()) return loaded;
-  std::vector<replay::Controller> controllers;
+  std::vector<replay::ScenarioController> controllers;
   for (const std::string& file : files) {
     auto text = readInput(file);
     if (!text) return tl::unexpected(kube::Errors{text.error()});
@@ -290,7 +290,7 @@ int runUp(const UpOptions& options) {
   }
   const bool everybodyIsAdmin = options.plainHttp && options.tokens.empty();
   auto listener = Listener::open(
-      listening, [&cluster](const simulator::HttpRequest& request) { return cluster.handle(request); },
+      listening, [&cluster](const simulator::ExchangeRequest& request) { return cluster.handle(request); },
       [users = *users, everybodyIsAdmin](std::string_view token, const simulator::UserInfo* certificate)
           -> std::optional<simulator::UserInfo> {
         if (everybodyIsAdmin) return simulator::adminUser();

@@ -1,5 +1,5 @@
-// What has become of an owner of an object, by what is known of it: one rule for the server's watches, the
-// reads past them, and a state of the machine.
+// The state of an object's owner, from what is known about it: one rule for the server's watches, for reads
+// of the API server, and for a state of the machine.
 #pragma once
 
 #include <algorithm>
@@ -19,17 +19,19 @@ enum class OwnerNow : uint8_t {
   Staying,
 };
 
-// The owner stays, or goes so that the object stays.
-constexpr bool holdsBack(OwnerNow owner) { return owner != OwnerNow::Gone && owner != OwnerNow::Leaving; }
+// Returns true if the owner stays, or is deleted so that its dependents stay (orphaned).
+constexpr bool keepsDependents(OwnerNow owner) {
+  return owner != OwnerNow::Gone && owner != OwnerNow::Leaving;
+}
 
 // The owners that the object has now.
 struct OwnersNow {
   bool any = false;
-  bool holdBack = false;  // one of them does
+  bool anyKeepsDependents = false;  // one of them does
 
   constexpr void add(OwnerNow owner) {
     any = true;
-    holdBack = holdBack || holdsBack(owner);
+    anyKeepsDependents = anyKeepsDependents || keepsDependents(owner);
   }
 };
 
@@ -40,7 +42,7 @@ struct OwnerFacts {
   bool orphans = false;  // it carries the finalizer `orphan`
 };
 
-// Returns Staying for an owner that nobody sees and whose type is not followed: it may be there.
+// Returns the owner's state. An owner that is not seen and whose type is not followed may exist: Staying.
 constexpr OwnerNow ownerNow(const OwnerFacts& facts) {
   if (!facts.isThere) return facts.isTypeBelieved ? OwnerNow::Gone : OwnerNow::Staying;
   if (!facts.terminates) return OwnerNow::Staying;

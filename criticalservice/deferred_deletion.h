@@ -1,5 +1,5 @@
-// DeferredDeletion: a deletion that lastout denied, and is to carry out later, as a CriticalService's
-// status.deferredDeletions remembers it: for whichever lastout may carry it out.
+// DeferredDeletion: a denied deletion that lastout will run later, as a CriticalService's
+// status.deferredDeletions records it for every replica.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace lastout::criticalservice {
 
-// As the CRD has it. Of one object one deletion is remembered, and a CriticalService guards its provider,
-// what holds it, and what it needs (criticalservice/dependencies.h has how much of that at most).
+// As in the CRD. A status records one deletion of an object, and a CriticalService guards its provider, the
+// provider's parents, and the dependencies (criticalservice/dependencies.h bounds their number).
 inline constexpr size_t kMostDeferredDeletions = 256;
 inline constexpr size_t kMostOwners = 64;
 
-// spec.deferredDeletions: whose denied deletions are deferred, and carried out once they may be.
+// spec.deferredDeletions: whose denied deletions lastout defers, and runs once it allows them.
 enum class DeferralMode : uint8_t {
   Controllers,  // those of users who do not ask again (the default): docs/operations.md says who
   Always,       // everybody's
@@ -42,21 +42,22 @@ struct DeferredDeletions {
 };
 
 std::string_view toString(DeferralMode deferral);  // the word in spec.deferredDeletions
-// Of a CriticalService, by its whole manifest; what cannot be understood is the default.
+// Reads the mode of a CriticalService from its whole manifest; a value that cannot be understood counts as
+// the default.
 DeferralMode readDeferralMode(const kube::Value& manifest);
-// What the status of a CriticalService (its whole manifest) remembers. Never fails: what has no object or
-// no uid remembers nothing.
+// Reads the recorded deletions from the status of a CriticalService (its whole manifest). Never fails: skips
+// entries without an object or a uid.
 DeferredDeletions readDeferredDeletions(const kube::Value& manifest);
 
-// Remembers it, in place of a former deletion of that object. False: there is no room beside so many, and it
-// is counted.
+// Adds the deletion, in place of an earlier one of the same object. Returns false if the list has `most`
+// entries already; then counts it as dropped.
 bool add(DeferredDeletions& deferredDeletions, DeferredDeletion deletion,
          size_t most = kMostDeferredDeletions);
 
-// Takes off it the owners whose uids the CRD does not hold. False: it does not hold this object.
+// Drops the owners whose uids do not fit into the CRD. Returns false if the object itself does not fit.
 bool fitIn(DeferredDeletion& deletion);
 
-// A merge patch of the status that makes it remember this.
+// Returns a merge patch that writes this into the status.
 nlohmann::json patchOf(const DeferredDeletions& deferredDeletions);
 
 }  // namespace lastout::criticalservice

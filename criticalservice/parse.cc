@@ -22,10 +22,10 @@ constexpr size_t kMostCriteria = 64;
 constexpr size_t kMostListed = 64;  // dependencies
 
 // Reads one manifest; errors gather in errors_.
-class Reader {
+class ServiceParser {
  public:
   // `checked`: what was written can be what was meant, beside the types that there are.
-  Reader(const kube::Object& object, const kube::ResourceMap& types, bool checked)
+  ServiceParser(const kube::Object& object, const kube::ResourceMap& types, bool checked)
       : object_(object), types_(types), checked_(checked) {}
 
   tl::expected<CriticalService, kube::Errors> read();
@@ -63,7 +63,7 @@ class Reader {
   CriticalService service_;
 };
 
-tl::expected<CriticalService, kube::Errors> Reader::read() {
+tl::expected<CriticalService, kube::Errors> ServiceParser::read() {
   Fields document(object_.content, object_.file, "", errors_);
   document.allow({"apiVersion", "kind", "metadata"});
   if (object_.apiVersion != kube::kLastoutApiVersion) {
@@ -86,7 +86,7 @@ tl::expected<CriticalService, kube::Errors> Reader::read() {
 }
 
 // What is no type's name was seen nowhere.
-void Reader::readSeenTypes(Fields& status) {
+void ServiceParser::readSeenTypes(Fields& status) {
   const kube::Value* list = status.any("seenTypes");
   if (list == nullptr || list->asList() == nullptr) return;
   for (const kube::Value& one : *list->asList()) {
@@ -97,7 +97,7 @@ void Reader::readSeenTypes(Fields& status) {
 }
 
 // What cannot be understood guards: the provider stays until somebody mends the spec, or gives it up.
-tl::expected<CriticalService, kube::Errors> Reader::readStanding() {
+tl::expected<CriticalService, kube::Errors> ServiceParser::readStanding() {
   auto understood = read();
   if (understood || service_.provider.name.empty()) return understood;
   service_.notUnderstood = std::move(understood.error());
@@ -109,7 +109,7 @@ tl::expected<CriticalService, kube::Errors> Reader::readStanding() {
   return std::move(service_);
 }
 
-void Reader::readSpec(Fields spec) {
+void ServiceParser::readSpec(Fields spec) {
   if (std::optional<Fields> provider = spec.requiredFields("provider")) readProvider(std::move(*provider));
 
   std::vector<std::optional<Criterion>> criteria;
@@ -142,7 +142,7 @@ void Reader::readSpec(Fields spec) {
 }
 
 // The former name counts where the field itself is not given.
-void Reader::readDeferral(Fields& spec) {
+void ServiceParser::readDeferral(Fields& spec) {
   const auto former = spec.oneOf("replay", {"Controllers", "Always", "Never"});
   const auto word = spec.oneOf("deferredDeletions", {"Controllers", "Always", "Never"});
   service_.hasFormerReplay = spec.has("replay");
@@ -153,7 +153,7 @@ void Reader::readDeferral(Fields& spec) {
 
 // A finalizer is no help where what runs ends with the termination, or where nobody knows: there one that
 // stands already denies.
-void Reader::readEnforcement(Fields& spec) {
+void ServiceParser::readEnforcement(Fields& spec) {
   if (spec.oneOf("enforcement", {"Deny", "Hold"}) != "Hold") return;
   const kube::GroupResource& type = service_.provider.type;
   if (canBeHeld(type)) {
@@ -165,7 +165,7 @@ void Reader::readEnforcement(Fields& spec) {
   }
 }
 
-void Reader::readGuard(Fields guard) {
+void ServiceParser::readGuard(Fields guard) {
   service_.guardsScaling = guard.boolean("scaleToZero").value_or(false);
   const kube::Value* dependencies = guard.any("dependencies");
   if (dependencies != nullptr && dependencies->asList() != nullptr) {
@@ -180,7 +180,7 @@ void Reader::readGuard(Fields guard) {
   guard.finish();
 }
 
-void Reader::readListed(Fields& guard, size_t count) {
+void ServiceParser::readListed(Fields& guard, size_t count) {
   service_.dependencies.mode = DependencyMode::Listed;
   if (count > kMostListed) {
     guard.fail("dependencies",
@@ -195,7 +195,7 @@ void Reader::readListed(Fields& guard, size_t count) {
   }
 }
 
-void Reader::readProvider(Fields provider) {
+void ServiceParser::readProvider(Fields provider) {
   if (std::optional<kube::ObjectKey> key = readObject(provider)) {
     if (const auto why = whyNoProvider(key->type, types_); checked_ && why) {
       provider.fail("resource", provider.pathOf("resource") + ": " + kube::toString(key->type) + " " + *why);
@@ -205,7 +205,7 @@ void Reader::readProvider(Fields provider) {
   provider.finish();
 }
 
-std::optional<Criterion> Reader::readCriterion(Fields& fields) {
+std::optional<Criterion> ServiceParser::readCriterion(Fields& fields) {
   const auto type = fields.oneOf("type", {"Finalizer", "SpecificResource"});
   const bool typeIsMissing = !fields.has("type");
   if (typeIsMissing)
@@ -238,7 +238,7 @@ std::optional<Criterion> Reader::readCriterion(Fields& fields) {
   return SpecificResourceCriterion{*key, metIfNotInstalled};
 }
 
-std::optional<Criterion> Reader::readFinalizer(Fields fields, bool metIfNotInstalled) {
+std::optional<Criterion> ServiceParser::readFinalizer(Fields fields, bool metIfNotInstalled) {
   std::optional<kube::GroupResource> type = readType(fields);
   std::string name = fields.requiredString("finalizerName");
   if (!name.empty() && !kube::isQualifiedName(name)) {
@@ -253,7 +253,8 @@ std::optional<Criterion> Reader::readFinalizer(Fields fields, bool metIfNotInsta
 }
 
 // Finalizers that say nothing about a controller's clean-up, or are not where finalizers are looked for.
-void Reader::refuseUnwatched(Fields& fields, const kube::GroupResource& type, const std::string& finalizer) {
+void ServiceParser::refuseUnwatched(Fields& fields, const kube::GroupResource& type,
+                                    const std::string& finalizer) {
   std::string_view why;
   if (finalizer.starts_with(std::string(kube::kLastoutGroup) + "/")) {
     why = "is lastout's own, which comes and goes as criteria ask for it";
@@ -269,7 +270,7 @@ void Reader::refuseUnwatched(Fields& fields, const kube::GroupResource& type, co
               fields.pathOf("finalizerName") + ": " + kube::inQuotes(finalizer) + " " + std::string(why));
 }
 
-void Reader::refuseDuplicates(Fields& spec, const std::vector<std::optional<Criterion>>& criteria) {
+void ServiceParser::refuseDuplicates(Fields& spec, const std::vector<std::optional<Criterion>>& criteria) {
   const kube::Value* list = spec.value().find("criteria");
   for (size_t i = 0; i < criteria.size(); ++i) {
     if (!criteria[i]) continue;
@@ -283,7 +284,7 @@ void Reader::refuseDuplicates(Fields& spec, const std::vector<std::optional<Crit
 
 // A criterion on something that itself waits for the provider, or for what the provider waits for, is never
 // met.
-void Reader::refuseSelfBlocking(Fields& fields, const kube::ObjectKey& named) {
+void ServiceParser::refuseSelfBlocking(Fields& fields, const kube::ObjectKey& named) {
   const kube::ObjectKey& provider = service_.provider;
   const auto& crds = kube::kCustomResourceDefinitions;
   std::string_view why;
@@ -306,7 +307,7 @@ void Reader::refuseSelfBlocking(Fields& fields, const kube::ObjectKey& named) {
 }
 
 // A dependency goes after the provider: that is nothing new for some, and can not be so of others.
-void Reader::refuseDependency(Fields& fields, const kube::ObjectKey& named) {
+void ServiceParser::refuseDependency(Fields& fields, const kube::ObjectKey& named) {
   const kube::ObjectKey& provider = service_.provider;
   const std::optional<std::string> whyNoType = whyNoDependency(named.type, types_);
   std::string_view why;
@@ -334,7 +335,7 @@ void Reader::refuseDependency(Fields& fields, const kube::ObjectKey& named) {
   fields.fail("name", fields.path() + ": " + kube::toString(named) + " " + std::string(why));
 }
 
-std::optional<kube::ObjectKey> Reader::readObject(Fields& fields) {
+std::optional<kube::ObjectKey> ServiceParser::readObject(Fields& fields) {
   std::optional<kube::GroupResource> type = readType(fields);
   const std::optional<std::string> namespaceName = fields.string("namespace");
   std::string name = fields.requiredString("name");
@@ -348,7 +349,7 @@ std::optional<kube::ObjectKey> Reader::readObject(Fields& fields) {
   return kube::ObjectKey{std::move(*type), namespaceName.value_or(""), std::move(name)};
 }
 
-void Reader::checkScope(Fields& fields, const kube::GroupResource& type, bool hasNamespace) {
+void ServiceParser::checkScope(Fields& fields, const kube::GroupResource& type, bool hasNamespace) {
   const kube::ResourceType* known = types_.find(type);
   if (known == nullptr || known->namespaced == hasNamespace) return;
   const std::string field = fields.pathOf("namespace");
@@ -357,14 +358,14 @@ void Reader::checkScope(Fields& fields, const kube::GroupResource& type, bool ha
                                (hasNamespace ? " are cluster-scoped" : " are namespaced"));
 }
 
-void Reader::checkName(Fields& fields, std::string_view field, const kube::GroupResource& type,
-                       const std::string& name) {
+void ServiceParser::checkName(Fields& fields, std::string_view field, const kube::GroupResource& type,
+                              const std::string& name) {
   if (const auto problem = kube::nameProblem(type, name)) {
     fields.fail(field, fields.pathOf(field) + ": " + kube::inQuotes(name) + " " + *problem);
   }
 }
 
-std::optional<kube::GroupResource> Reader::readType(Fields& fields) {
+std::optional<kube::GroupResource> ServiceParser::readType(Fields& fields) {
   const std::string group = fields.string("group").value_or("");
   const std::string resource = fields.requiredString("resource");
   if (group.find('/') != std::string::npos) {
@@ -385,8 +386,8 @@ std::optional<kube::GroupResource> Reader::readType(Fields& fields) {
 // The type that the two words mean: a resource, or a kind in its place, as the document writes it: a built-in
 // one, for a kind that a CRD brings means nothing without it. A type that nobody knows is taken as it stands
 // if a CRD could still bring it.
-std::optional<kube::GroupResource> Reader::resolve(Fields& fields, const std::string& group,
-                                                   const std::string& resource) {
+std::optional<kube::GroupResource> ServiceParser::resolve(Fields& fields, const std::string& group,
+                                                          const std::string& resource) {
   if (types_.find({group, resource}) != nullptr) return kube::GroupResource{group, resource};
   if (const kube::ResourceType* type = types_.findKind(group, resource); type != nullptr && type->builtIn)
     return type->type;
@@ -397,7 +398,7 @@ std::optional<kube::GroupResource> Reader::resolve(Fields& fields, const std::st
 }
 
 // Unless a CRD could bring it.
-void Reader::refuseType(Fields& fields, const std::string& group, const std::string& resource) {
+void ServiceParser::refuseType(Fields& fields, const std::string& group, const std::string& resource) {
   if (!checked_ && kube::isDnsLabel(resource)) return;
   std::vector<std::string_view> sameGroup;
   const kube::ResourceType* meant = nullptr;  // by its kind, singular or short name, or in another group
@@ -429,11 +430,11 @@ void Reader::refuseType(Fields& fields, const std::string& group, const std::str
 
 tl::expected<CriticalService, kube::Errors> parse(const kube::Object& object,
                                                   const kube::ResourceMap& types) {
-  return Reader(object, types, true).read();
+  return ServiceParser(object, types, true).read();
 }
 
 tl::expected<CriticalService, kube::Errors> parseStanding(const kube::Object& object) {
-  return Reader(object, kube::ResourceMap::builtIn(), false).readStanding();
+  return ServiceParser(object, kube::ResourceMap::builtIn(), false).readStanding();
 }
 
 }  // namespace lastout::criticalservice

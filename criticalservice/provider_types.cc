@@ -12,7 +12,7 @@ namespace lastout::criticalservice {
 namespace {
 
 // Beside those that run Pods.
-constexpr const kube::GroupResource* kAreNeeded[] = {
+constexpr const kube::GroupResource* kDependencyTypes[] = {
     &kube::kServiceAccounts,
     &kube::kSecrets,
     &kube::kConfigMaps,
@@ -30,12 +30,12 @@ constexpr std::string_view kNoWebhookIsAsked =
     "are exempt from admission webhooks: no DELETE of one could be refused; name the workload that serves "
     "the webhook";
 
-struct Refusal {
+struct UnsuitableType {
   const kube::GroupResource* type;
   std::string_view why;
 };
 
-constexpr Refusal kRefusals[] = {
+constexpr UnsuitableType kUnsuitableTypes[] = {
     {&kube::kPods,
      "are evicted and replaced without a DELETE that could be refused; name the workload that owns the Pod"},
     {&kube::kNamespaces,
@@ -50,7 +50,8 @@ constexpr Refusal kRefusals[] = {
 bool isWorkload(const kube::GroupResource& type) { return kube::findWorkloadType(type) != nullptr; }
 
 bool mayBeNeeded(const kube::GroupResource& type) {
-  return std::ranges::any_of(kAreNeeded, [&](const kube::GroupResource* needed) { return *needed == type; });
+  return std::ranges::any_of(kDependencyTypes,
+                             [&](const kube::GroupResource* needed) { return *needed == type; });
 }
 
 // Newer API servers have more types in these groups. A CRD's group has a dot.
@@ -66,7 +67,7 @@ bool isOfKubernetes(const kube::GroupResource& type, const kube::ResourceMap& ty
 
 std::optional<std::string> whyNoProvider(const kube::GroupResource& type, const kube::ResourceMap& types) {
   if (type == criticalServiceType()) return "run nothing, and stay until their own provider is gone anyway";
-  for (const Refusal& refusal : kRefusals) {
+  for (const UnsuitableType& refusal : kUnsuitableTypes) {
     if (*refusal.type == type) return std::string(refusal.why);
   }
   const kube::ResourceType* known = types.find(type);

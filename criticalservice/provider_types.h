@@ -11,8 +11,8 @@
 
 namespace lastout::criticalservice {
 
-// Why an object of this type can never be a provider, as the end of a sentence that begins with the type
-// ("run nothing that ..."); nothing when it can. Built-in types that keep Pods running can, and every type
+// Returns why an object of this type can never be a provider, as the end of a sentence that begins with the
+// type ("run nothing that ..."); nullopt: it can. Built-in types that keep Pods running can, and every type
 // that is not built in, installed or not: only its authors know what it runs
 // (docs/decisions/provider-types.md).
 std::optional<std::string> whyNoProvider(const kube::GroupResource& type, const kube::ResourceMap& types);

@@ -1,4 +1,5 @@
-// What a CriticalService remembers of its provider in status.provider, and what a new sighting means.
+// status.provider: what a CriticalService records about its provider, and what it means when another uid is
+// seen.
 #pragma once
 
 #include <optional>
@@ -16,9 +17,9 @@ struct ProviderStatus {
       false;  // seen now, under another uid than the recorded one: another object of the same name
 };
 
-// `presentUid` is the uid of the provider that is there now; none when it is absent. A replaced provider is
-// guarded like the first one, and only reported: nobody but a person can say whether it still serves what the
-// first one left behind (docs/decisions/replaced-provider.md).
+// Returns the new status.provider. `presentUid`: the uid of the existing provider; nullopt: it is absent. A
+// replaced provider is guarded like the first one, and only reported: nobody but a person can say whether it
+// still serves what the first one left behind (docs/decisions/replaced-provider.md).
 ProviderStatus observeProvider(const CriticalService& service, std::optional<std::string_view> presentUid);
 
 }  // namespace lastout::criticalservice

@@ -17,7 +17,8 @@ std::string nameOf(const kube::GroupResource& type) { return kube::toString(type
 
 class Understanding {
  public:
-  Understanding(CriticalService& service, const KnownTypes& types) : service_(service), types_(types) {}
+  Understanding(CriticalService& service, const KnownCriterionTypes& types)
+      : service_(service), types_(types) {}
 
   void understand() {
     remember();
@@ -107,12 +108,12 @@ class Understanding {
   }
 
   CriticalService& service_;
-  const KnownTypes& types_;
+  const KnownCriterionTypes& types_;
 };
 
 }  // namespace
 
-KnownTypes knownTypes(const kube::ResourceMap& types) {
+KnownCriterionTypes knownTypes(const kube::ResourceMap& types) {
   const auto isThere = [&types](const kube::GroupResource& type) { return types.find(type) != nullptr; };
   return {.isThere = isThere,
           .wasThere = [](const kube::GroupResource&) { return false; },
@@ -139,7 +140,7 @@ KnownTypes knownTypes(const kube::ResourceMap& types) {
               }};
 }
 
-void understand(CriticalService& service, const KnownTypes& types) {
+void understand(CriticalService& service, const KnownCriterionTypes& types) {
   if (service.notUnderstood.empty()) Understanding(service, types).understand();
 }
 

@@ -13,7 +13,7 @@
 namespace lastout::criticalservice {
 
 // What is known of the types that criteria may name. A built-in type is there whether or not it is served.
-struct KnownTypes {
+struct KnownCriterionTypes {
   // It is served, or a CRD of it is there.
   std::function<bool(const kube::GroupResource& type)> isThere;
   // It was there before, as far as is remembered.
@@ -32,14 +32,14 @@ struct KnownTypes {
 };
 
 // Where exactly these types are there, and everybody knows so. `types` must outlive it.
-KnownTypes knownTypes(const kube::ResourceMap& types);
+KnownCriterionTypes knownTypes(const kube::ResourceMap& types);
 
 // Sets the doubt of each criterion: a group that is served without the resource, the scope or the CRD that
 // the criterion names, or a type or CRD that was never there, unless the criterion says `ifNotInstalled:
 // Met`. Sets the doubts of the provider and of listed dependencies of another scope than their types have.
 // Adds to `seenTypes` those types that a CRD defines, or did, and takes off it those that no criterion names.
 // Changes nothing of a spec that is not understood.
-void understand(CriticalService& service, const KnownTypes& types);
+void understand(CriticalService& service, const KnownCriterionTypes& types);
 
 // True if a criterion, the provider or a listed dependency is of the group, or a criterion is about the CRD
 // of a type of it.

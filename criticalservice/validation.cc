@@ -65,7 +65,7 @@ void warnOpenWindow(kube::Errors& found, const CriticalService& service, size_t 
 }
 
 void warnSameNamespace(kube::Errors& found, const CriticalService& service, size_t index,
-                       const Surroundings& surroundings) {
+                       const ValidationContext& surroundings) {
   const std::string& home = service.provider.namespaceName;
   if (home.empty()) return;
   const Criterion& criterion = service.criteria[index];
@@ -91,13 +91,13 @@ void warnExcludedNamespace(kube::Errors& found, const CriticalService& service) 
 }
 
 void warnMissingProvider(kube::Errors& found, const CriticalService& service,
-                         const Surroundings& surroundings) {
+                         const ValidationContext& surroundings) {
   if (!surroundings.exists || surroundings.exists(service.provider)) return;
   report(found, missingProvider(service.provider));
 }
 
 void warnStrangeFinalizer(kube::Errors& found, const CriticalService& service, size_t index,
-                          const Surroundings& surroundings) {
+                          const ValidationContext& surroundings) {
   const auto* criterion = std::get_if<FinalizerCriterion>(&service.criteria[index]);
   if (criterion == nullptr || !surroundings.finalizers) return;
   const std::vector<std::string> carried = surroundings.finalizers(criterion->type);
@@ -148,7 +148,7 @@ kube::Errors validateChange(const CriticalService& before, const CriticalService
 }
 
 kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& types,
-                      const Surroundings& surroundings) {
+                      const ValidationContext& surroundings) {
   kube::Errors found;
   if (service.intent == DeletionIntent::OrphanResources) return found;  // it guards nothing any longer
   if (service.hasFormerReplay)

@@ -21,7 +21,7 @@ kube::Errors validateChange(const CriticalService& before, const CriticalService
                             const std::function<bool(const Criterion&)>& isMet);
 
 // What is there beside the service; each may be empty when nobody knows.
-struct Surroundings {
+struct ValidationContext {
   std::function<bool(const kube::ObjectKey&)> exists;
   // Some object in the namespace carries the finalizer.
   std::function<bool(const FinalizerCriterion&, std::string_view namespaceName)> carriedIn;
@@ -42,6 +42,6 @@ std::string missingProvider(const kube::ObjectKey& provider);
 // and the deletion); instances in the provider's own namespace, whose deletion then waits for somebody to
 // delete them (the document's non-goal).
 kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& types,
-                      const Surroundings& surroundings);
+                      const ValidationContext& surroundings);
 
 }  // namespace lastout::criticalservice

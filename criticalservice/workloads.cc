@@ -96,12 +96,12 @@ const Workload* Workloads::find(const kube::ObjectKey& key) const {
   return known == known_.end() ? nullptr : &known->second;
 }
 
-Running Workloads::running(const kube::ObjectKey& key) const {
+RunningTemplates Workloads::running(const kube::ObjectKey& key) const {
   const Workload* present = find(key);
   if (present == nullptr) return {};
   const auto type = typeOfEarlierTemplates(key.type);
   if (!type || (*type == kube::kControllerRevisions && present->isRolledOut)) return {{present}, 0};
-  Running running;
+  RunningTemplates running;
   for (auto child = known_.lower_bound({*type, key.namespaceName, ""});
        child != known_.end() && child->first.type == *type && child->first.namespaceName == key.namespaceName;
        ++child) {

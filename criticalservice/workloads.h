@@ -50,7 +50,7 @@ struct Workload {
 inline constexpr size_t kMostEarlierTemplates = 20;
 
 // The templates that Pods of a workload may run by.
-struct Running {
+struct RunningTemplates {
   std::vector<const Workload*> templates;  // its own first; none: it is not known
   size_t earlier = 0;                      // how many more there are, or too many
 };
@@ -66,7 +66,7 @@ class Workloads {
   // Earlier templates stand in ReplicaSets that the workload controls and that have Pods, and in all of its
   // ControllerRevisions as long as it is not rolled out: which of these still have Pods, their Pods alone
   // would tell.
-  Running running(const kube::ObjectKey& key) const;
+  RunningTemplates running(const kube::ObjectKey& key) const;
 
  private:
   std::map<kube::ObjectKey, Workload> known_;

@@ -56,7 +56,7 @@ void checkAddress(std::string_view text) {
   check(client::parseServerAddress(toString(*server)) == *server, "an address is read as it is written");
 }
 
-void checkConnection(const client::Connection& connection) {
+void checkConnection(const client::ConnectionConfig& connection) {
   checkAddress(toString(connection.server));
   check(!connection.serverName.empty(), "the certificate is for somebody");
   check(!connection.insecure || connection.authority.empty() || !connection.server.tls,

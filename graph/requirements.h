@@ -8,13 +8,13 @@
 
 namespace lastout::graph {
 
-// The condition's number, or kNone when nothing uses such a one.
+// Returns the number of the condition; kNone: it is not in use.
 uint32_t findCondition(const Tables& tables, const Condition& condition);
 uint32_t findOrAddCondition(Tables& tables, const Condition& condition);
 // Lets the condition go if it has neither requirements nor holds.
 void dropUnusedCondition(Tables& tables, uint32_t condition);
 
-// Does nothing when the same requirement is there already.
+// Adds the requirement, unless it exists.
 void addRequirement(Tables& tables, const kube::ObjectKey& subject, uint32_t condition, const Origin& origin);
 void removeRequirementsFrom(Tables& tables, uint32_t origin);
 

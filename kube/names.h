@@ -25,10 +25,9 @@ bool isQualifiedName(std::string_view text);  // [<DNS subdomain>/]<label value 
 
 std::string lowerCase(std::string_view text);  // ASCII alone
 
-// What is wrong with `name` as the name of an object of `type`, as the end of a sentence that begins with the
-// name
-// ("is longer than 253 bytes"); nothing when it is right. Most types want a DNS subdomain; namespaces a DNS
-// label, services an RFC 1035 label, RBAC's four types and APIServices any path segment.
+// Returns what is wrong with `name` as the name of an object of `type`, as the end of a sentence that begins
+// with the name ("is longer than 253 bytes"); nullopt: it is valid. Most types want a DNS subdomain;
+// namespaces a DNS label, services an RFC 1035 label, RBAC's four types and APIServices any path segment.
 std::optional<std::string> nameProblem(const GroupResource& type, std::string_view name);
 
 }  // namespace lastout::kube

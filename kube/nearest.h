@@ -12,7 +12,7 @@ namespace lastout::kube {
 // edit in three letters. Words of more than 100 bytes have no nearest one, which bounds the time.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates);
 
-// `; did you mean "deployments"?`, or nothing when no candidate is near.
+// Returns `; did you mean "deployments"?`; empty: no candidate is near.
 std::string didYouMean(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace lastout::kube

@@ -76,7 +76,7 @@ void ResourceMap::add(ResourceType type) {
   index(static_cast<uint32_t>(types_.size() - 1));
 }
 
-// The types behind it move up, so everything is indexed anew.
+// The types behind it move up, so the whole index is rebuilt.
 void ResourceMap::remove(const GroupResource& type) {
   const auto known = byResource_.find(NameView{type.group, type.resource});
   if (known == byResource_.end()) return;

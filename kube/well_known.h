@@ -83,8 +83,8 @@ inline constexpr std::string_view kOrphanFinalizer = "orphan";
 // By which API servers keep a CRD until its instances are gone.
 inline constexpr std::string_view kCrdCleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
-// lastout's own: on an owner that is kept until all that it owns is gone (control/kept_work.h), and on a
-// provider that is held until its criteria hold (control/held_provider.h).
+// lastout's own: on an owner that is kept until all that it owns is gone (control/kept_work_rule.h), and on a
+// provider that is held until its criteria hold (control/held_provider_rule.h).
 inline constexpr std::string_view kAppliedObjectsFinalizer = "lastout.dev/applied-objects";
 inline constexpr std::string_view kCriteriaFinalizer = "lastout.dev/criteria";
 

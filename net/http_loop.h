@@ -47,7 +47,7 @@ struct HttpConnection {
       : socket(std::move(given)), tls(context, socket.native_handle()) {}
 
   boost::asio::ip::tcp::socket socket;
-  TlsStream tls;
+  TlsConnection tls;
   std::string peer;
   bool needsClient = false;  // without a certificate only open routes are answered
   HttpPhase phase = HttpPhase::Handshake;

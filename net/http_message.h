@@ -1,4 +1,4 @@
-// What the HTTP server and its handlers say to each other: a request, its answer, and where a request goes.
+// The types that the HTTP server and its handlers exchange: request, response and route.
 #pragma once
 
 #include <chrono>

@@ -27,8 +27,8 @@ class LogLimiter {
 
   explicit LogLimiter(const LogLimits& limits) : limits_(limits) {}
 
-  // Returns the event as it is to be logged, with how many like it were kept back since the last that was;
-  // nullopt: it is kept back, too. `now` never goes back.
+  // Returns the event to log, with the number of equal events that were suppressed since the last logged one;
+  // nullopt: it is suppressed, too. `now` never goes back.
   std::optional<HttpEvent> admit(HttpEvent event, Time now);
 
  private:

@@ -22,7 +22,7 @@ class RequestReader {
 
   explicit RequestReader(const RequestLimits& limits) : limits_(limits) {}
 
-  // Takes from the beginning of `input` what belongs to the request; the next one's bytes stay.
+  // Consumes the bytes of this request from the beginning of `input`, and leaves the bytes of the next one.
   State feed(std::string& input);
 
   // Returns the status and the words of a refusal, in State::Bad: 400, 411, 413, 414, 415 or 431.

@@ -86,7 +86,7 @@ kube::Result<TlsContext> makeTlsContext(const TlsIdentity& identity) {
   return context;
 }
 
-TlsStream::TlsStream(const TlsContext& context, int socket)
+TlsConnection::TlsConnection(const TlsContext& context, int socket)
     : socket_(socket), plain_(context == nullptr), usable_(plain_) {
   if (plain_) return;
   connection_.reset(SSL_new(context.get()));
@@ -94,7 +94,7 @@ TlsStream::TlsStream(const TlsContext& context, int socket)
   if (!usable_) problem_ = openSslWords();
 }
 
-TlsStep TlsStream::afterwards(int result) {
+TlsStep TlsConnection::afterwards(int result) {
   const int systemError = errno;
   switch (SSL_get_error(connection_.get(), result)) {
     case SSL_ERROR_WANT_READ:
@@ -122,7 +122,7 @@ TlsStep TlsStream::afterwards(int result) {
 }
 
 // What a call of the socket came to; `wanted`: what it waits for, when it would have to.
-TlsStep TlsStream::afterwardsPlain(ssize_t result, TlsStep wanted) {
+TlsStep TlsConnection::afterwardsPlain(ssize_t result, TlsStep wanted) {
   if (result > 0) return TlsStep::Done;
   if (result == 0) return TlsStep::Ended;
   if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return wanted;
@@ -131,7 +131,7 @@ TlsStep TlsStream::afterwardsPlain(ssize_t result, TlsStep wanted) {
   return TlsStep::Failed;
 }
 
-TlsStep TlsStream::handshake() {
+TlsStep TlsConnection::handshake() {
   if (!usable_) return TlsStep::Failed;
   if (plain_) return TlsStep::Done;
   ERR_clear_error();
@@ -140,7 +140,7 @@ TlsStep TlsStream::handshake() {
   return result == 1 ? TlsStep::Done : afterwards(result);
 }
 
-TlsStep TlsStream::read(char* to, size_t room, size_t& got) {
+TlsStep TlsConnection::read(char* to, size_t room, size_t& got) {
   got = 0;
   if (!usable_) return TlsStep::Failed;
   if (plain_) {
@@ -154,7 +154,7 @@ TlsStep TlsStream::read(char* to, size_t room, size_t& got) {
   return result == 1 ? TlsStep::Done : afterwards(result);
 }
 
-TlsStep TlsStream::write(std::string_view text, size_t& written) {
+TlsStep TlsConnection::write(std::string_view text, size_t& written) {
   written = 0;
   if (!usable_) return TlsStep::Failed;
   if (plain_) {
@@ -168,29 +168,29 @@ TlsStep TlsStream::write(std::string_view text, size_t& written) {
   return result == 1 ? TlsStep::Done : afterwards(result);
 }
 
-void TlsStream::end() {
+void TlsConnection::end() {
   if (!usable_ || plain_ || SSL_is_init_finished(connection_.get()) == 0) return;
   ERR_clear_error();
   SSL_shutdown(connection_.get());
   ERR_clear_error();
 }
 
-bool TlsStream::hasHeard() const {
+bool TlsConnection::hasHeard() const {
   return connection_ != nullptr && BIO_number_read(SSL_get_rbio(connection_.get())) > 0;
 }
 
-bool TlsStream::hasVerifiedClient() const {
+bool TlsConnection::hasVerifiedClient() const {
   return connection_ != nullptr && SSL_get0_peer_certificate(connection_.get()) != nullptr &&
          SSL_get_verify_result(connection_.get()) == X509_V_OK;
 }
 
-std::string TlsStream::client() const {
+std::string TlsConnection::client() const {
   if (!hasVerifiedClient()) return {};
   const auto names = tls::subjectTexts(*SSL_get0_peer_certificate(connection_.get()), NID_commonName);
   return names.empty() ? std::string() : names.front();
 }
 
-std::vector<std::string> TlsStream::clientGroups() const {
+std::vector<std::string> TlsConnection::clientGroups() const {
   if (!hasVerifiedClient()) return {};
   return tls::subjectTexts(*SSL_get0_peer_certificate(connection_.get()), NID_organizationName);
 }

@@ -27,8 +27,8 @@ struct TlsIdentity {
 
 using TlsContext = std::shared_ptr<ssl_ctx_st>;
 
-// What new connections are made with; those that there are keep theirs. TLS 1.2 and 1.3. Fails with what is
-// wrong: a part that cannot be read, a key that is not the certificate's.
+// Makes the TLS context for new connections; open connections keep theirs. Allows TLS 1.2 and 1.3. Fails if a
+// part cannot be read, or the key does not belong to the certificate.
 kube::Result<TlsContext> makeTlsContext(const TlsIdentity& identity);
 
 // What has to happen before a call can be repeated.
@@ -41,17 +41,17 @@ enum class TlsStep : uint8_t {
 };
 
 // For one thread at a time. No call waits. Without a context the bytes go over the socket as they are.
-class TlsStream {
+class TlsConnection {
  public:
   // `socket` must outlive this, and not block. `context` may be null.
-  TlsStream(const TlsContext& context, int socket);
-  TlsStream(const TlsStream&) = delete;
-  TlsStream& operator=(const TlsStream&) = delete;
+  TlsConnection(const TlsContext& context, int socket);
+  TlsConnection(const TlsConnection&) = delete;
+  TlsConnection& operator=(const TlsConnection&) = delete;
 
   TlsStep handshake();
   TlsStep read(char* to, size_t room, size_t& got);
   TlsStep write(std::string_view text, size_t& written);
-  // Tells the client that nothing more comes, if there is room for that.
+  // Sends close_notify if the socket takes it.
   void end();
 
   bool hasHeard() const;  // anything at all came from the client

@@ -1,4 +1,4 @@
-// WorkerPool: threads that do what is put in a bounded queue.
+// WorkerPool: threads that run the jobs of a bounded queue.
 #pragma once
 
 #include <deque>
@@ -27,8 +27,8 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // False when too many are waiting, or it is stopped. `job` must not throw. When the machine has no more
-  // threads, it waits for one of those that there are.
+  // Adds a job. Returns false if the queue is full or the pool is stopped. `job` must not throw. If no thread
+  // can be made, the job waits for an existing one.
   bool add(std::function<void()> job);
   // Drops what is waiting, and waits for what is being done.
   void stop();

@@ -1,5 +1,4 @@
-// The plan that keeps the API server's ValidatingAdmissionPolicies as the DeletionPolicies want them. Pure:
-// from what stands to what is to be written.
+// Plans the writes that make the API server's ValidatingAdmissionPolicies match the DeletionPolicies. Pure.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -31,10 +30,9 @@ struct AdmissionPolicyAction {
   nlohmann::ordered_json object;
 };
 
-// Returns what makes the standing objects those of the policies, in the order in which it is to be done: a
-// policy stands before its binding, and a binding goes before its policy, so that no request meets a half.
-// What stands as it should is left alone, with whatever the API server fills in. Empty: all stands as it
-// should.
+// Returns the writes that make the existing objects match the policies, in order: creates a policy before its
+// binding, and deletes a binding before its policy, so that no request meets half of them. Leaves correct
+// objects alone, with the fields that the API server fills in. Empty: all objects are correct.
 std::vector<AdmissionPolicyAction> planAdmissionPolicies(const std::vector<DeletionPolicy>& policies,
                                                          const std::vector<StandingAdmissionPolicy>& standing,
                                                          PolicyMode mode = PolicyMode::ApiServer);

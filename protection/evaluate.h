@@ -64,8 +64,8 @@ struct Listers {
 };
 inline constexpr uint32_t kMostCountedListers = 1'000;
 
-// What is known of other objects. A doubt is never an absence: it is said in AncestorState::Unknown,
-// Count::unknown and Listers::unknown.
+// The facts about other objects. An unknown fact is never reported as an absence, but as
+// AncestorState::Unknown, Count::unknown or Listers::unknown.
 class Facts {
  public:
   virtual ~Facts() = default;

@@ -5,11 +5,11 @@
 namespace lastout::protection {
 namespace {
 
-constexpr size_t kMostRemembered = 1'000;
+constexpr size_t kMostDone = 1'000;
 
 }  // namespace
 
-std::optional<std::string> SimulatedDatabase::carryOut(const ExternalRequest& request) {
+std::optional<std::string> SimulatedDatabase::execute(const ExternalRequest& request) {
   switch (mode_) {
     case Mode::Fails:
       return "the simulated database refused " + request.word;
@@ -18,7 +18,7 @@ std::optional<std::string> SimulatedDatabase::carryOut(const ExternalRequest& re
     case Mode::Succeeds:
       break;
   }
-  if (done_.size() >= kMostRemembered) done_.erase(done_.begin());
+  if (done_.size() >= kMostDone) done_.erase(done_.begin());
   done_.push_back(request.word + " " + toString(request.object));
   return std::nullopt;
 }

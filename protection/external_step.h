@@ -1,5 +1,5 @@
-// The external step: what becomes of the thing outside the cluster that a held object stands for, before the
-// object goes. A port: lastout itself reaches no database.
+// The external step: deletes or keeps the resource outside the cluster that a held object represents, before
+// the object goes. An interface: lastout itself connects to no database.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,13 @@ struct ExternalRequest {
   std::string word;  // the object's deletion policy: "Delete"
 };
 
-// One thread at a time. A request may come twice: after a restart nobody knows that it was carried out.
+// One thread at a time. A request may come twice, because lastout does not know after a restart which ones it
+// made.
 class ExternalStep {
  public:
   virtual ~ExternalStep() = default;
   // Returns why the step failed; nullopt: it is done.
-  virtual std::optional<std::string> carryOut(const ExternalRequest& request) = 0;
+  virtual std::optional<std::string> execute(const ExternalRequest& request) = 0;
 };
 
 // A database in this process that has everything, and drops what it is asked to.
@@ -33,10 +34,10 @@ class SimulatedDatabase : public ExternalStep {
   enum class Mode : uint8_t { Succeeds, Fails, Unreachable };
 
   explicit SimulatedDatabase(Mode mode = Mode::Succeeds) : mode_(mode) {}
-  std::optional<std::string> carryOut(const ExternalRequest& request) override;
+  std::optional<std::string> execute(const ExternalRequest& request) override;
 
   void become(Mode mode) { mode_ = mode; }
-  // What was carried out, in its order: "Delete databases.dbops.dbprovision.io/shop".
+  // Returns the executed requests in order: "Delete databases.dbops.dbprovision.io/shop".
   const std::vector<std::string>& done() const { return done_; }
 
  private:

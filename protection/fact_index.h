@@ -118,17 +118,17 @@ class FactIndex : public Facts {
   // The kinds that a namespaced object lists in vain: it protects in its namespace, and they are
   // cluster-scoped.
   std::vector<std::string> listedInVain(const kube::Object& lister) const;
-  // Those of the namespaces in which the object, which was told last, lists something.
+  // Returns the namespaces among these in which the object, which was told last, lists something.
   std::vector<std::string> listedIn(const kube::Object& lister,
                                     const std::vector<std::string>& namespaces) const;
-  // It was never said of the type how well it is known.
+  // Returns true if know() was never called for the type.
   bool isNew(const kube::GroupResource& type) const;
   // The ancestor that the labels of the request's object, or of its namespace, name; it is on the cluster of
   // the test. `namespaceLabels`: those of the namespace, where they are known better than the watches told;
   // nullptr: they are not.
   NamedAncestor nameAncestor(const AncestorTest& test, const Request& request,
                              const kube::Labels* namespaceLabels = nullptr) const;
-  // How that ancestor stands, as the watches told.
+  // Returns the state of that ancestor, from what the watches told.
   AncestorState ancestorAt(const AncestorTest& test, const kube::ObjectKey& ancestor) const;
 
  private:
@@ -171,8 +171,8 @@ class FactIndex : public Facts {
 FactIndex::FindKind kindsAmong(std::function<const kube::ResourceMap&()> types);
 
 inline constexpr size_t kMostAncestorTypes = 64;  // that are followed
-// That labels of Namespaces name. Whoever may label Namespaces could name many that no cluster serves: these
-// do not count among the types.
+// The most kinds of ancestors that labels of Namespaces may name. They have their own bound, because a user
+// who may label Namespaces could name many kinds that no cluster serves.
 inline constexpr size_t kMostAncestorKinds = 1'024;
 
 }  // namespace lastout::protection

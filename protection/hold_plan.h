@@ -62,8 +62,8 @@ struct HoldEvent {
   std::string message;
 };
 
-// Actions in the order in which they are carried out. Where one fails or finds that the object has changed,
-// those after it are left for the next plan.
+// Actions in the order of their execution. If one fails, or finds that the object has changed, the next plan
+// contains the rest.
 struct HoldPlan {
   bool addFinalizer = false;
   std::vector<std::string> release;  // finalizers that go at once, beside addFinalizer or removeFinalizer

@@ -1,4 +1,4 @@
-// The status of a held object: how its deletion stands, for people and for whoever confirms it.
+// The status of a held object: shows the progress of its deletion, also to the user who has to confirm it.
 #pragma once
 
 #include <cstdint>

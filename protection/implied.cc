@@ -9,10 +9,10 @@ bool isNamespaceType(const kube::GroupResource& type) { return type == kube::kNa
 
 }  // namespace
 
-bool implies(const DeletionPolicy& policy, const kube::GroupResource& holder) {
+bool implies(const DeletionPolicy& policy, const kube::GroupResource& container) {
   if (!policy.blocksAny(Block::Delete)) return false;
-  if (isNamespaceType(holder)) return policy.namespaces == Implication::Imply;
-  return holder == kube::kCustomResourceDefinitions && policy.crds == Implication::Imply;
+  if (isNamespaceType(container)) return policy.namespaces == Implication::Imply;
+  return container == kube::kCustomResourceDefinitions && policy.crds == Implication::Imply;
 }
 
 Request contentDeletionOf(const kube::Object& object) {
@@ -35,8 +35,8 @@ Denial hangsBy(const DeletionPolicy& policy, const kube::ObjectKey& space, const
   return made;
 }
 
-Denial impliedBy(const DeletionPolicy& policy, const kube::ObjectKey& holder, const kube::ObjectKey& object,
-                 const Denial& denial) {
+Denial impliedBy(const DeletionPolicy& policy, const kube::ObjectKey& container,
+                 const kube::ObjectKey& object, const Denial& denial) {
   const std::string name = toString(object);
   Denial made;
   made.policy = policy.meta.name;
@@ -44,13 +44,13 @@ Denial impliedBy(const DeletionPolicy& policy, const kube::ObjectKey& holder, co
   made.reason = "it holds " + name + ": " + denial.reason;
   made.isHeld = denial.isHeld;
   if (made.isHeld) {
-    made.message = toString(holder) + " stays until " + name + " is gone, which DeletionPolicy " +
+    made.message = toString(container) + " stays until " + name + " is gone, which DeletionPolicy " +
                    policy.meta.name + " holds by its finalizer (" + denial.reason + ")";
     return made;
   }
-  made.message = toString(holder) + " holds " + name + ", which DeletionPolicy " + policy.meta.name +
+  made.message = toString(container) + " holds " + name + ", which DeletionPolicy " + policy.meta.name +
                  " protects (" + denial.reason + "): unprotect that, or set " +
-                 (isNamespaceType(holder.type) ? "namespaces" : "crds") + ": Ignore in the policy";
+                 (isNamespaceType(container.type) ? "namespaces" : "crds") + ": Ignore in the policy";
   return made;
 }
 

@@ -1,6 +1,5 @@
-// The plan that keeps a protecting label, and the label that exempts from strict mode, on an object as a
-// policy wants them. Pure, and without memory: whoever is killed between two patches goes on from what
-// stands.
+// Plans the patches that keep a protecting label, and the label that exempts from strict mode, on an object.
+// Pure and stateless: after a restart between two patches it continues from the object's labels.
 #pragma once
 
 #include <chrono>

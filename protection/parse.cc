@@ -25,9 +25,9 @@ constexpr size_t kLongestName = 63;  // of a policy, in characters: it is the va
 using kube::Fields;
 
 // Reads one manifest; errors gather in errors_.
-class Reader {
+class PolicyParser {
  public:
-  explicit Reader(const kube::Object& object) : object_(object) {}
+  explicit PolicyParser(const kube::Object& object) : object_(object) {}
 
   tl::expected<DeletionPolicy, kube::Errors> read();
 
@@ -56,7 +56,7 @@ class Reader {
   DeletionPolicy policy_;
 };
 
-tl::expected<DeletionPolicy, kube::Errors> Reader::read() {
+tl::expected<DeletionPolicy, kube::Errors> PolicyParser::read() {
   Fields document(object_.content, object_.file, "", errors_);
   document.allow({"apiVersion", "kind", "metadata", "status"});
   if (object_.apiVersion != kube::kLastoutApiVersion || object_.kind != kPolicyKind) {
@@ -77,7 +77,7 @@ tl::expected<DeletionPolicy, kube::Errors> Reader::read() {
   return std::move(policy_);
 }
 
-void Reader::readSpec(Fields spec) {
+void PolicyParser::readSpec(Fields spec) {
   readWhat(spec);
   policy_.when = cases(spec);
   readBlocks(spec);
@@ -103,7 +103,7 @@ void Reader::readSpec(Fields spec) {
 }
 
 // After a mistake it is as if the field were absent, so that nothing else is said of it.
-void Reader::readBlocks(Fields& spec) {
+void PolicyParser::readBlocks(Fields& spec) {
   std::vector<Block> blocks;
   bool isKnown = true;
   for (const std::string& word : readStrings(spec, "blocks")) {
@@ -122,7 +122,7 @@ void Reader::readBlocks(Fields& spec) {
   if (isKnown && !blocks.empty()) policy_.blocks = std::move(blocks);
 }
 
-void Reader::readWhat(Fields& spec) {
+void PolicyParser::readWhat(Fields& spec) {
   policy_.objects = selections(spec, "objects");
   policy_.exceptObjects = selections(spec, "exceptObjects");
   if (std::optional<Fields> list = spec.fields("listedBy")) policy_.listedBy = listedBy(std::move(*list));
@@ -133,7 +133,7 @@ void Reader::readWhat(Fields& spec) {
                              : spec.pathOf("objects") + " is missing: say which objects the policy is about");
 }
 
-void Reader::readAnswer(Fields& spec) {
+void PolicyParser::readAnswer(Fields& spec) {
   policy_.message = readMessage(spec, "message", policy_.listedBy.has_value());
   policy_.unprotectMessage = readMessage(spec, "unprotectMessage", policy_.listedBy.has_value());
   const int64_t code = spec.integer("code").value_or(403);
@@ -153,13 +153,13 @@ void Reader::readAnswer(Fields& spec) {
   policy_.failsClosed = spec.oneOf("failurePolicy", {"Fail", "Ignore"}) != "Ignore";
 }
 
-void Reader::readExempt(Fields exempt) {
+void PolicyParser::readExempt(Fields exempt) {
   policy_.exemptUsers = readStrings(exempt, "users");
   policy_.exemptGroups = readStrings(exempt, "groups");
   exempt.finish();
 }
 
-LabelUpkeep Reader::labels(Fields fields) {
+LabelUpkeep PolicyParser::labels(Fields fields) {
   LabelUpkeep made;
   if (std::optional<Fields> one = fields.requiredFields("protection"))
     made.protection = label(std::move(*one));
@@ -174,7 +174,7 @@ LabelUpkeep Reader::labels(Fields fields) {
   return made;
 }
 
-Label Reader::label(Fields fields) {
+Label PolicyParser::label(Fields fields) {
   Label made{labelKey(fields, "key"), fields.requiredString("value")};
   if (!kube::isLabelValue(made.value))
     fields.fail("value", fields.pathOf("value") + " is no value of a label: " + kube::inQuotes(made.value));
@@ -182,7 +182,7 @@ Label Reader::label(Fields fields) {
   return made;
 }
 
-void Reader::readEnforcement(Fields& spec) {
+void PolicyParser::readEnforcement(Fields& spec) {
   const bool holds = spec.oneOf("enforcement", {"Deny", "Hold"}) == "Hold";
   std::optional<Fields> hold = spec.fields("hold");
   if (hold) policy_.hold = readHold(std::move(*hold));
@@ -213,13 +213,13 @@ void Reader::readEnforcement(Fields& spec) {
                                  "lastout sets a finalizer on all of their objects");
 }
 
-std::vector<Selection> Reader::selections(Fields& spec, std::string_view key) {
+std::vector<Selection> PolicyParser::selections(Fields& spec, std::string_view key) {
   std::vector<Selection> made;
   for (Fields& one : readItems(spec, key)) made.push_back(selection(one));
   return made;
 }
 
-Selection Reader::selection(Fields& fields) {
+Selection PolicyParser::selection(Fields& fields) {
   Selection made;
   for (Fields& one : readItems(fields, "resources")) {
     ResourcePattern pattern{one.string("group").value_or(""), one.requiredString("resource")};
@@ -246,7 +246,7 @@ Selection Reader::selection(Fields& fields) {
   return made;
 }
 
-std::vector<Case> Reader::cases(Fields& spec) {
+std::vector<Case> PolicyParser::cases(Fields& spec) {
   std::vector<Case> made;
   for (Fields& one : readItems(spec, "when")) made.push_back(oneCase(one));
   if (spec.has("when") && made.empty() && errors_.empty())
@@ -254,7 +254,7 @@ std::vector<Case> Reader::cases(Fields& spec) {
   return made;
 }
 
-Case Reader::oneCase(Fields& fields) {
+Case PolicyParser::oneCase(Fields& fields) {
   Case made;
   if (fields.has("label") || fields.has("annotation")) made.key = readKeyTest(fields);
   if (std::optional<Fields> field = fields.fields("field")) made.field = fieldTest(std::move(*field));
@@ -273,7 +273,7 @@ Case Reader::oneCase(Fields& fields) {
   return made;
 }
 
-FieldTest Reader::fieldTest(Fields fields) {
+FieldTest PolicyParser::fieldTest(Fields fields) {
   FieldTest test;
   test.path = readRequiredPath(fields, "path");
   if (const kube::Value* value = fields.any("equals")) {
@@ -291,7 +291,7 @@ FieldTest Reader::fieldTest(Fields fields) {
   return test;
 }
 
-AncestorTest Reader::ancestor(Fields fields) {
+AncestorTest PolicyParser::ancestor(Fields fields) {
   AncestorTest test;
   test.groupLabel = labelKey(fields, "groupLabel");
   test.versionLabel = labelKey(fields, "versionLabel");
@@ -308,7 +308,7 @@ AncestorTest Reader::ancestor(Fields fields) {
   return test;
 }
 
-ChildrenTest Reader::children(Fields& fields) {
+ChildrenTest PolicyParser::children(Fields& fields) {
   ChildrenTest test;
   test.type = {fields.string("group").value_or(""), fields.requiredString("resource")};
   const bool byField = fields.has("field");
@@ -330,7 +330,7 @@ ChildrenTest Reader::children(Fields& fields) {
   return test;
 }
 
-ListedBy Reader::listedBy(Fields fields) {
+ListedBy PolicyParser::listedBy(Fields fields) {
   ListedBy made;
   made.type = {fields.string("group").value_or(""), fields.requiredString("resource")};
   made.entries = readPath(fields, "entries").value_or(FieldPath());
@@ -352,7 +352,7 @@ ListedBy Reader::listedBy(Fields fields) {
   return made;
 }
 
-std::string Reader::labelKey(Fields& fields, std::string_view key) {
+std::string PolicyParser::labelKey(Fields& fields, std::string_view key) {
   std::string label = fields.requiredString(key);
   if (!label.empty() && !kube::isQualifiedName(label))
     fields.fail(key, fields.pathOf(key) + " is no key of a label: " + kube::inQuotes(label));
@@ -360,7 +360,7 @@ std::string Reader::labelKey(Fields& fields, std::string_view key) {
 }
 
 // To label objects of any type would be to write all that there is in the cluster.
-void Reader::refuseLabelsOfAnyType(Fields& spec) {
+void PolicyParser::refuseLabelsOfAnyType(Fields& spec) {
   const auto isAny = [](const ResourcePattern& one) { return one.group == "*" || one.resource == "*"; };
   const bool isNamed =
       !policy_.objects.empty() &&
@@ -375,7 +375,7 @@ void Reader::refuseLabelsOfAnyType(Fields& spec) {
 }  // namespace
 
 tl::expected<DeletionPolicy, kube::Errors> parsePolicy(const kube::Object& object) {
-  return Reader(object).read();
+  return PolicyParser(object).read();
 }
 
 tl::expected<std::vector<PolicyManifest>, kube::Errors> parsePolicyManifests(

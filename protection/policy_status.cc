@@ -11,14 +11,14 @@ namespace {
 
 using StatusJson = nlohmann::json;
 
-struct Condition {
+struct PolicyCondition {
   const char* type;
   bool holds;
   const char* reason;
   std::string message;
 };
 
-Condition accepted(const PolicyStanding& standing) {
+PolicyCondition accepted(const PolicyStanding& standing) {
   if (standing.problem.empty()) return {"Accepted", true, "Accepted", "the policy is understood"};
   return {"Accepted", false, "NotUnderstood", standing.problem};
 }
@@ -32,9 +32,9 @@ std::string whatCounts(const PolicyStanding& standing) {
          std::to_string(standing.understood->generation) + " it goes on protecting";
 }
 
-Condition enforced(const PolicyStanding& standing, std::chrono::sys_seconds now) {
+PolicyCondition enforced(const PolicyStanding& standing, std::chrono::sys_seconds now) {
   const auto no = [](const char* reason, std::string message) {
-    return Condition{"Enforced", false, reason, std::move(message)};
+    return PolicyCondition{"Enforced", false, reason, std::move(message)};
   };
   if (!standing.problem.empty()) return no("NotAccepted", whatCounts(standing));
   if (!standing.writeProblem.empty()) return no("NotStored", standing.writeProblem);
@@ -45,19 +45,19 @@ Condition enforced(const PolicyStanding& standing, std::chrono::sys_seconds now)
   return {"Enforced", true, "Enforced", "API servers go by the policy as it stands"};
 }
 
-Condition labelsKept(const std::string& problem) {
+PolicyCondition labelsKept(const std::string& problem) {
   if (problem.empty()) return {"LabelsKept", true, "Kept", "lastout keeps the labels of its objects"};
   return {"LabelsKept", false, "NotKept", problem};
 }
 
-Condition held(const std::string& problem, const std::string& forceProblem) {
+PolicyCondition held(const std::string& problem, const std::string& forceProblem) {
   if (!problem.empty()) return {"Held", false, "NotHeld", problem};
   std::string message = "lastout keeps its finalizer on its objects";
   if (!forceProblem.empty()) message += "; force does not count: " + forceProblem;
   return {"Held", true, "Held", std::move(message)};
 }
 
-Condition typesKnown(const std::string& unknown) {
+PolicyCondition typesKnown(const std::string& unknown) {
   if (unknown.empty())
     return {"TypesKnown", true, "Known", "nothing that the policy names is known to be missing"};
   return {"TypesKnown", false, "NotFound", unknown};
@@ -79,7 +79,7 @@ StatusJson conditionIn(const StatusJson& status, std::string_view type) {
 }
 
 // The transition time of a condition that stays as it is stays, too.
-StatusJson toJson(const Condition& condition, const PolicyStanding& standing, const StatusJson& before,
+StatusJson toJson(const PolicyCondition& condition, const PolicyStanding& standing, const StatusJson& before,
                   std::chrono::sys_seconds now) {
   const char* status = condition.holds ? "True" : "False";
   std::string since = kube::timestampText(now);

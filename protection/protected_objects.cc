@@ -63,8 +63,8 @@ class Judgement {
           note(policy, object, *held);
           denials_[object.key].push_back(std::move(*held));
         }
-    for (auto& [holder, denials] : implied_) {
-      auto& all = denials_[holder];
+    for (auto& [container, denials] : implied_) {
+      auto& all = denials_[container];
       std::move(denials.begin(), denials.end(), std::back_inserter(all));
     }
     return std::move(denials_);
@@ -103,11 +103,11 @@ class Judgement {
   // Each policy names one object of what holds it; of those that stay by their finalizer some more.
   void note(const DeletionPolicy& policy, const kube::Object& object, const Denial& denial) {
     const kube::ObjectKey space = kube::namespaceKey(object.key.namespaceName);
-    for (const kube::ObjectKey& holder : {space, kube::crdKey(object.key.type)}) {
-      if (holder.name.empty()) continue;
-      if (denial.isHeld || implies(policy, holder.type)) {
-        add(holder, impliedBy(policy, holder, object.key, denial));
-      } else if (holder == space) {
+    for (const kube::ObjectKey& container : {space, kube::crdKey(object.key.type)}) {
+      if (container.name.empty()) continue;
+      if (denial.isHeld || implies(policy, container.type)) {
+        add(container, impliedBy(policy, container, object.key, denial));
+      } else if (container == space) {
         // The Namespace may be deleted, and hangs.
         if (const auto hangs = judge(policy, contentDeletionOf(object), index_))
           add(space, hangsBy(policy, space, object.key, *hangs));
@@ -115,8 +115,8 @@ class Judgement {
     }
   }
 
-  void add(const kube::ObjectKey& holder, Denial denial) {
-    std::vector<Denial>& denials = implied_[holder];
+  void add(const kube::ObjectKey& container, Denial denial) {
+    std::vector<Denial>& denials = implied_[container];
     const auto noted = std::count_if(denials.begin(), denials.end(), [&](const Denial& one) {
       return one.policy == denial.policy && one.isHeld == denial.isHeld;
     });

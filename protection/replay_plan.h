@@ -16,7 +16,7 @@ namespace lastout::protection {
 
 struct ReplayFacts {
   bool isAsked = false;    // the object carries the annotation, and is not being deleted
-  bool isGuarded = false;  // by a CriticalService, for which lastout carries out the deletion by itself
+  bool isGuarded = false;  // by a CriticalService, for which lastout runs the deletion as a deferred one
   // Why the annotation does not count; empty: it does; nullopt: nobody knows yet.
   std::optional<std::string> doubt;
   int64_t until = 0;  // the annotation asks for it, where it counts; in seconds since the epoch, as `now`

@@ -13,9 +13,9 @@ using Kind = replay::Expectation::Kind;
 enum class Finding : uint8_t { Holds, Fails, Open };  // Open: the same event broke another expectation first
 
 // Reads expectations off a proof.
-class Reader {
+class ProofReader {
  public:
-  Reader(const replay::Ready& ready, const Proof& proof)
+  ProofReader(const replay::Ready& ready, const Proof& proof)
       : compiled_(ready.compiled),
         proof_(proof),
         endsStuck_(ready.scenario.expect.ends == replay::Ending::Stuck),
@@ -112,14 +112,14 @@ replay::ExpectationResult unfinished(const Bounds& bounds, const Proof& proof) {
 replay::ScenarioReport replayAllOrders(const replay::Ready& ready, const Bounds& bounds,
                                        const OnProgress& progress) {
   replay::ScenarioReport report = replay::replay(ready, {});
-  const Question question{.bounds = bounds, .orders = ready.scenario.expect.ends != replay::Ending::Stuck};
-  const Proof proof = prove(ready.compiled, question, progress);
+  const ProofScope question{.bounds = bounds, .orders = ready.scenario.expect.ends != replay::Ending::Stuck};
+  const Proof proof = proveScenario(ready.compiled, question, progress);
   report.options.order = replay::Order::All;
   report.states = proof.states;
 
   const replay::Names names(ready.compiled.model);
   const replay::Checker checker(ready.scenario, ready.compiled, names);
-  const Reader reader(ready, proof);
+  const ProofReader reader(ready, proof);
   for (size_t i = 0; i < report.outcomes.size(); ++i) {
     const replay::Expectation& expectation = checker.expectations()[i];
     if (const std::optional<Finding> finding = reader.find(expectation))

@@ -6,9 +6,9 @@
 
 namespace lastout::prove {
 
-// What has to hold of every run is proven (prove/prove.h); `denied` and `within` are judged by the
-// written order, and so is everything that is told. Where a bound is met before every order was looked at, an
-// outcome of its own says so, and it did not hold.
+// Proves the expectations that must hold in every run (prove/prove.h), and judges `denied` and `within`, and
+// the timeline, in the written order. If a bound is met before every order was explored, the report has an
+// extra outcome that did not hold.
 replay::ScenarioReport replayAllOrders(const replay::Ready& ready, const Bounds& bounds = {},
                                        const OnProgress& progress = nullptr);
 

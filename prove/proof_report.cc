@@ -16,7 +16,7 @@ std::string counted(size_t count, const std::string& one, const std::string& man
 
 class Reporter {
  public:
-  Reporter(const replay::Ready& ready, const Question& question)
+  Reporter(const replay::Ready& ready, const ProofScope& question)
       : ready_(ready),
         compiled_(ready.compiled),
         question_(question),
@@ -128,14 +128,14 @@ class Reporter {
 
   const replay::Ready& ready_;
   const replay::Compiled& compiled_;
-  const Question& question_;
+  const ProofScope& question_;
   cluster::Machine machine_;
   replay::Names names_;
 };
 
 }  // namespace
 
-ProofReport reportOf(const replay::Ready& ready, const Question& question, Proof proof) {
+ProofReport reportOf(const replay::Ready& ready, const ProofScope& question, Proof proof) {
   return Reporter(ready, question).report(std::move(proof));
 }
 

@@ -46,7 +46,7 @@ struct ProofReport {
   std::vector<Counterexample> broken;
 };
 
-ProofReport reportOf(const replay::Ready& ready, const Question& question, Proof proof);
+ProofReport reportOf(const replay::Ready& ready, const ProofScope& question, Proof proof);
 
 std::string_view word(ProofResult verdict);  // "PROVEN", "STUCK", "UNSAFE", "BROKEN", "NOT DECIDED"
 

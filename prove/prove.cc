@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "prove/reach.h"
-#include "prove/teardown.h"
+#include "prove/scenario_system.h"
 
 namespace lastout::prove {
 
@@ -17,10 +17,10 @@ bool isThere(const uint64_t* state, const cluster::Layout& layout, Slot slot) {
   return view.presence(slot) != cluster::Presence::Absent;
 }
 
-// Answers prove()'s questions about one finished exploration.
+// Answers proveScenario()'s questions about one finished exploration.
 class Prover {
  public:
-  Prover(const replay::Compiled& compiled, const cluster::Machine& machine, const Teardown& teardown,
+  Prover(const replay::Compiled& compiled, const cluster::Machine& machine, const ScenarioSystem& teardown,
          const Exploration& found)
       : compiled_(compiled), layout_(machine.layout()), teardown_(teardown), found_(found) {}
 
@@ -139,15 +139,16 @@ class Prover {
 
   const replay::Compiled& compiled_;
   const cluster::Layout& layout_;
-  const Teardown& teardown_;
+  const ScenarioSystem& teardown_;
   const Exploration& found_;
 };
 
 }  // namespace
 
-Proof prove(const replay::Compiled& compiled, const Question& question, const OnProgress& progress) {
+Proof proveScenario(const replay::Compiled& compiled, const ProofScope& question,
+                    const OnProgress& progress) {
   const cluster::Machine machine(compiled.model);
-  const Teardown teardown(machine, compiled, question.orders);
+  const ScenarioSystem teardown(machine, compiled, question.orders);
   const Exploration found = Explorer(teardown, question.bounds).run(progress);
   return Prover(compiled, machine, teardown, found).proof();
 }

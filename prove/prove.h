@@ -1,4 +1,4 @@
-// prove: what is true of a scenario in every order in which its clients and the cluster could act.
+// prove: checks a scenario in every order in which its clients and the cluster could act.
 //
 // Clients send their steps in any order, and between any two of them everything else that may happen, may
 // happen. Three things are looked for, each with a shortest order that shows it: a state from which the goal
@@ -64,17 +64,17 @@ struct Proof {
   std::vector<BrokenExpectation> broken;
 };
 
-struct Question {
+struct ProofScope {
   Bounds bounds;
   bool orders = true;  // `before` and `never` have to hold in every order; where a scenario is expected to
                        // get stuck they tell of the one order that does
 };
 
-// The same scenario and question give the same proof.
-Proof prove(const replay::Compiled& compiled, const Question& question = {},
-            const OnProgress& progress = nullptr);
+// Explores every order. The same scenario and scope give the same proof.
+Proof proveScenario(const replay::Compiled& compiled, const ProofScope& question = {},
+                    const OnProgress& progress = nullptr);
 
-// Whether the scenario's `ends` and `stuck` say the same as the verdict.
+// Returns true if the verdict is what the scenario's `ends` and `stuck` expect.
 bool asExpected(const replay::Compiled& compiled, const replay::Expectations& expect, const Proof& proof);
 
 }  // namespace lastout::prove

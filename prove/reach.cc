@@ -45,9 +45,10 @@ struct Backward {
 // Strongly connected components by Tarjan's algorithm with a stack of its own, over what `root` can reach.
 // The first component to be finished that a breadth-first walk meets is not enough: we want the nearest that
 // cannot be left, so all are found first.
-class Components {
+class StrongComponents {
  public:
-  Components(const Exploration& found, uint32_t root) : found_(found), order_(found.states.size(), kUnseen) {
+  StrongComponents(const Exploration& found, uint32_t root)
+      : found_(found), order_(found.states.size(), kUnseen) {
     component_.resize(found.states.size(), kUnseen);
     low_.resize(found.states.size());
     walk(root);
@@ -187,7 +188,7 @@ std::vector<uint32_t> wayTo(const Exploration& found, uint32_t state) {
 }
 
 Trap trapFrom(const Exploration& found, uint32_t doomed) {
-  const Components components(found, doomed);
+  const StrongComponents components(found, doomed);
   std::vector<uint32_t> cameFrom(found.states.size(), kUnseen);
   std::vector<uint32_t> queue{doomed};
   cameFrom[doomed] = doomed;

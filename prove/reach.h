@@ -9,8 +9,9 @@
 
 namespace lastout::prove {
 
-// For each state, whether the goal can still be reached. Where the exploration met a bound, a state that was
-// not expanded counts as one that can: `false` is certain, `true` only after a complete exploration.
+// Returns for each state whether the goal can still be reached. If the exploration met a bound, a state that
+// was not expanded counts as one that can reach it: `false` is certain, `true` only after a complete
+// exploration.
 std::vector<bool> canReachGoal(const Exploration& found);
 
 // The states on a shortest way from the initial one to `state`, both included.
@@ -25,10 +26,12 @@ struct Trap {
   std::vector<uint32_t> end;  // ascending
 };
 
-// Of a state that cannot reach the goal (canReachGoal says false), so that everything after it is explored.
+// Returns how the system gets stuck from `doomed`, a state for which canReachGoal() says false, so that every
+// state after it is explored.
 Trap trapFrom(const Exploration& found, uint32_t doomed);
 
-// Every state that `state` can reach, itself included, nearest first; all of them must have been expanded.
+// Returns every state that `state` can reach, itself included, nearest first. All of them must have been
+// expanded.
 std::vector<uint32_t> reachableFrom(const Exploration& found, uint32_t state);
 
 // The first state that cannot reach the goal, if there is one.

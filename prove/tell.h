@@ -25,7 +25,7 @@ struct Narrative {
   std::vector<uint64_t> state;         // where the way ends
 };
 
-// Continues what is told already: `told` is empty, or ends where `way` begins.
+// Appends the steps of `way` to `told`, which is empty or ends where `way` begins.
 void tell(const cluster::Machine& machine, const replay::Names& names, const Way& way, Narrative& told);
 
 }  // namespace lastout::prove

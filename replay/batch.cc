@@ -5,7 +5,7 @@ namespace lastout::replay {
 namespace {
 
 // Nothing: no scenario, and nobody said that it is one.
-tl::expected<std::optional<Scenario>, kube::Errors> loadOne(const File& file,
+tl::expected<std::optional<Scenario>, kube::Errors> loadOne(const ScenarioFile& file,
                                                             const kube::ParseLimits& limits) {
   if (!file.named) return loadIfScenario(file.path, limits);
   auto scenario = load(file.path, limits);
@@ -16,11 +16,11 @@ tl::expected<std::optional<Scenario>, kube::Errors> loadOne(const File& file,
 }  // namespace
 
 tl::expected<std::vector<std::unique_ptr<const Ready>>, kube::Errors> loadAll(
-    const std::vector<File>& files, const kube::ParseLimits& limits) {
+    const std::vector<ScenarioFile>& files, const kube::ParseLimits& limits) {
   std::vector<std::unique_ptr<const Ready>> result;
   kube::Errors errors;
   const auto note = [&](const kube::Errors& more) { errors.insert(errors.end(), more.begin(), more.end()); };
-  for (const File& file : files) {
+  for (const ScenarioFile& file : files) {
     auto scenario = loadOne(file, limits);
     if (!scenario) {
       note(scenario.error());

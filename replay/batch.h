@@ -16,13 +16,13 @@ struct Ready {
   Compiled compiled;
 };
 
-struct File {
+struct ScenarioFile {
   std::string path;
   bool named = true;  // by a person; else found in a folder, and passed over when it is no scenario
 };
 
 // All of them, in the order given, or everything that is wrong with any of them. Fails when there is none.
 tl::expected<std::vector<std::unique_ptr<const Ready>>, kube::Errors> loadAll(
-    const std::vector<File>& files, const kube::ParseLimits& limits = {});
+    const std::vector<ScenarioFile>& files, const kube::ParseLimits& limits = {});
 
 }  // namespace lastout::replay

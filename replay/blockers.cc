@@ -99,7 +99,7 @@ VerdictBlockers blockersOf(const cluster::Machine& machine, cluster::StateRef st
   return result;
 }
 
-const VerdictBlockers& Denials::blockersOf(const SharedState& state, Slot slot, const Asker& asker) {
+const VerdictBlockers& DenialCache::blockersOf(const SharedState& state, Slot slot, const Asker& asker) {
   Known& known = known_[slot];
   if (known.state != state || known.asker != asker) {
     std::vector<uint64_t> words = *state;

@@ -27,10 +27,10 @@ struct Asker {
   friend bool operator==(const Asker&, const Asker&) = default;
 };
 
-// Whose request an event answers.
+// Returns the sender of the request that an event answers.
 Asker askerOf(const cluster::Model& model, const cluster::Action& action, const cluster::ClusterEvent& event);
 
-// For a DELETE, by a person that nobody knows where no asker is given.
+// Returns what blocks a DELETE; by default of an unknown person.
 VerdictBlockers blockersOf(const cluster::Machine& machine, cluster::StateRef state, cluster::Slot slot,
                            const Asker& asker = {});
 // The same of CriticalServices alone.
@@ -39,11 +39,10 @@ VerdictBlockers unmetCriteria(const cluster::Machine& machine, cluster::StateRef
 // A state of the machine that several happenings share.
 using SharedState = std::shared_ptr<const std::vector<uint64_t>>;
 
-// What blocked one DELETE after another: whoever asks again while nothing has changed is told the same, and
-// that is found out once.
-class Denials {
+// Caches what blocks a DELETE: a client that asks again while the state is the same gets the cached answer.
+class DenialCache {
  public:
-  explicit Denials(const cluster::Machine& machine) : machine_(machine) {}
+  explicit DenialCache(const cluster::Machine& machine) : machine_(machine) {}
 
   // Valid until the next call for the same slot.
   const VerdictBlockers& blockersOf(const SharedState& state, cluster::Slot slot, const Asker& asker);

@@ -38,7 +38,7 @@ class Compiler {
            {});
       return tl::unexpected(std::move(errors_));
     }
-    for (const Controller& controller : scenario_.controllers) addController(controller);
+    for (const ScenarioController& controller : scenario_.controllers) addController(controller);
     for (uint32_t i = 0; i < scenario_.steps.size(); ++i) addStep(scenario_.steps[i], i);
     addPolicies();
     out_.goal = goalSlots(out_.model, scenario_);
@@ -78,7 +78,7 @@ class Compiler {
     if (!added) fail(added.error(), {});
   }
 
-  void addController(const Controller& controller) {
+  void addController(const ScenarioController& controller) {
     cluster::FinalizerController built{.name = controller.name,
                                        .runsIn = cluster::kNone,
                                        .finalizer = controller.finalizer,

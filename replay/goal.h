@@ -19,10 +19,10 @@ namespace lastout::replay {
 //   - dependents all of whose owners go, unless a client's delete of an owner orphans them.
 std::vector<cluster::Slot> goalSlots(const cluster::Model& model, const Scenario& scenario);
 
-// Every step was sent, and none of the goal's objects is present.
+// Returns true if every step was sent, and no object of the goal is present.
 bool goalHolds(const Compiled& compiled, cluster::StateRef state);
 
-// The model's steps that were not sent, in order.
+// Returns the model's steps that were not sent, in order.
 std::vector<uint32_t> unsentSteps(const Compiled& compiled, cluster::StateRef state);
 
 }  // namespace lastout::replay

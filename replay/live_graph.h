@@ -1,4 +1,4 @@
-// LiveGraph: what lastout would know of a cluster that is in this state of the machine.
+// LiveGraph: the live graph of a cluster in this state of the machine.
 #pragma once
 
 #include <cstdint>

@@ -68,7 +68,7 @@ class GraphBuilder {
   }
 
   void addCriticalServices() {
-    const criticalservice::Surroundings surroundings = around();
+    const criticalservice::ValidationContext surroundings = around();
     for (const kube::Object* object : services_) {
       auto service = criticalservice::parse(*object, manifests_.types);
       if (!service) {
@@ -137,7 +137,7 @@ class GraphBuilder {
     require({{object, std::move(isThere), {key, "spec"}}});
   }
 
-  criticalservice::Surroundings around() const {
+  criticalservice::ValidationContext around() const {
     return {.exists = [this](const kube::ObjectKey& key) { return seen_.contains(key); },
             .carriedIn =
                 [this](const criticalservice::FinalizerCriterion& criterion, std::string_view namespaceName) {
@@ -225,7 +225,7 @@ kube::Errors vacuous(const Scenario& scenario, const std::vector<kube::Object>& 
   });
   if (!deletes)
     warnings.push_back({"no step deletes anything, so that nothing is to end", scenario.file, {}});
-  for (const Controller& controller : scenario.controllers) {
+  for (const ScenarioController& controller : scenario.controllers) {
     const auto isCarried = [&](const std::vector<std::string>& finalizers) {
       return std::ranges::find(finalizers, controller.finalizer) != finalizers.end();
     };

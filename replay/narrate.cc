@@ -197,7 +197,7 @@ class Narrator {
 
   const cluster::Model& model_;
   const Names& names_;
-  Denials denials_;
+  DenialCache denials_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// recorded_verdicts: a recording, told to lastout event by event, which is asked for its verdict wherever one
-// was recorded: what happened in a cluster becomes a test of what decides there.
+// recorded_verdicts: replays a recording to lastout event by event, and compares lastout's verdict with each
+// recorded one, so that a recorded cluster tests the verdicts.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace lastout::replay {
 
-// lastout beside the recorded cluster. Needs every change of what its CriticalServices speak of; a type of
-// which nothing is shown has no objects.
+// lastout's view of the recorded cluster. The recording must show every change of the types that its
+// CriticalServices name; a type that it never shows has no objects.
 class RecordedCluster {
  public:
   // What lastout says where a verdict on a DELETE was recorded.
@@ -25,7 +25,7 @@ class RecordedCluster {
   // Verdicts are given for reviews that lastout decides: DELETEs of objects themselves, unless another
   // webhook denied them. Fails on a CriticalService that cannot be understood, as ClusterView::guard().
   tl::expected<std::optional<ExplainedDecision>, kube::Errors> take(const RecordedEvent& event);
-  // At any time, of a DELETE with that propagationPolicy.
+  // Returns the verdict on a DELETE with that propagationPolicy, at any time.
   ExplainedDecision verdictOn(const kube::ObjectKey& key, std::string_view policy = {}) const;
 
  private:
@@ -34,9 +34,9 @@ class RecordedCluster {
   admission::ClusterView view_;
 };
 
-// The recording as a report with an outcome for each verdict: held where lastout's is the recorded one. Where
-// nobody reviewed anything the timeline says what lastout would have denied. What cannot be understood by
-// lastout alone (a CriticalService; a last line that was cut off) is a warning.
+// Returns the recording as a report with an outcome for each verdict, which holds if lastout's verdict is the
+// recorded one. If the recording has no reviews, the timeline says what lastout would have denied. A
+// CriticalService that lastout cannot understand, or a last line that was cut off, is a warning.
 tl::expected<ScenarioReport, kube::Errors> replayRecording(const std::string& path, kube::Errors& warnings);
 
 }  // namespace lastout::replay

@@ -48,8 +48,8 @@ struct RecordedEvent {
   std::optional<std::vector<std::string>> webhooks;
 };
 
-// A CriticalService of a recording that says nothing of dependencies, as whoever guarded it then understood
-// it: what a provider needs was not guarded. Any other object as it is.
+// Returns the object with the meaning that it had when it was recorded: a CriticalService that does not
+// mention dependencies guarded none. Returns any other object unchanged.
 kube::Object asGuardedThen(kube::Object object);
 
 // Reads a file line by line: memory does not grow with it.
@@ -64,7 +64,7 @@ class RecordingReader {
   // The next event; nothing at the end. Fails with file:line on a line that is no event, or that names a type
   // by a resource that several groups have, without its group.
   tl::expected<std::optional<RecordedEvent>, kube::Errors> next();
-  // The last line was cut off, as whoever wrote it was: it was left out.
+  // Returns true if the last line was incomplete, because its writer was stopped, and was left out.
   bool isCutOff() const { return cutOff_; }
 
  private:

@@ -11,9 +11,9 @@ namespace {
 using Scope = Expectation::Scope;
 
 // Goes through the runs, and remembers which of them decide about the expectations.
-class Judge {
+class ExpectationJudge {
  public:
-  Judge(const Checker& checker, Replayer& replayer)
+  ExpectationJudge(const Checker& checker, Replayer& replayer)
       : checker_(checker), replayer_(replayer), tallies_(checker.expectations().size()) {}
 
   uint32_t run(const ReplayOptions& options, const OnRun& progress, std::array<uint32_t, 3>& ended) {
@@ -128,7 +128,7 @@ ScenarioReport replay(const Ready& ready, const ReplayOptions& options, const On
   const Names names(ready.compiled.model);
   const Checker checker(ready.scenario, ready.compiled, names);
   Replayer replayer(ready.compiled);
-  Judge judge(checker, replayer);
+  ExpectationJudge judge(checker, replayer);
 
   ScenarioReport report;
   report.file = ready.scenario.file;

@@ -33,7 +33,7 @@ struct EventReference {
 };
 
 // Somebody's finalizer controller.
-struct Controller {
+struct ScenarioController {
   std::string name;
   std::optional<ScenarioReference> runsIn;  // a workload; absent: it always works
   std::string finalizer;
@@ -96,7 +96,7 @@ struct Scenario {
   std::vector<cluster::WorkSpec> works;        // present at start, and applied
   std::vector<kube::Object> later;             // what steps may create
   std::vector<cluster::GivenPolicy> policies;  // of the objects, of those to come, and of profiles
-  std::vector<Controller> controllers;
+  std::vector<ScenarioController> controllers;
   std::vector<ScenarioStep> steps;
   std::vector<Milestone> story;
   Expectations expect;

@@ -59,8 +59,8 @@ struct SpecReader {
 
 // --- controllers
 
-Controller readController(const SpecReader& reader, kube::Fields& fields) {
-  Controller controller;
+ScenarioController readController(const SpecReader& reader, kube::Fields& fields) {
+  ScenarioController controller;
   controller.where = fields.value().position;
   controller.name = fields.requiredString("name");
   controller.runsIn = reader.reference(fields, "runsIn");

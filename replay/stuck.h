@@ -1,4 +1,4 @@
-// stuck: why what should be gone is still there, when nothing can change any more.
+// stuck: explains why objects of the goal still exist when nothing can change any more.
 #pragma once
 
 #include <functional>
@@ -38,8 +38,8 @@ std::vector<Leftover> unsent(const Compiled& compiled, const Names& names, std::
 using MomentOf = std::function<std::string(const Happening&)>;
 std::string atTime(const Happening& happening);
 
-// Of a state from which nothing changes. `log` tells who asked for what before; it may be empty, then nobody
-// is named.
+// Explains a state from which nothing changes. `log` tells who requested which deletion; if it is empty, the
+// explanation names nobody.
 Stuckness explainStuck(const cluster::Machine& machine, const Names& names,
                        std::span<const cluster::Slot> goal, std::vector<uint64_t> state,
                        std::span<const Happening> log, const MomentOf& when = atTime);

@@ -346,7 +346,7 @@ class Tracer {
   const ScenarioReport& report_;
   const cluster::Model& model_;
   cluster::Machine machine_;
-  Denials denials_;
+  DenialCache denials_;
   Names names_;
   std::map<kube::ObjectKey, const kube::Object*> sources_;  // that dependencies are found in
   std::vector<cluster::ObjectState> known_;                 // as a watcher saw each object last

@@ -124,7 +124,7 @@ void addProtections(admission::KnownCluster& cluster, const std::string& referen
   if (now.object && !isFollowed) cluster.graph.upsert(cluster.graph.internType(key->type), *now.object);
 }
 
-AuthorizationOptions loggedBy(AuthorizationOptions options, Log log) {
+AuthorizationOptions loggedBy(AuthorizationOptions options, LogSink log) {
   options.log = std::move(log);
   return options;
 }

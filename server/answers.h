@@ -1,7 +1,6 @@
-// Answers: what lastout tells people and Prometheus over HTTP: /metrics, /graph, /why, and whether it is
-// well. Everything is answered from a copy of what is known, so that no question keeps the watches or a
-// review waiting for longer than that copy takes; where there are DeletionPolicies, /why also reads the
-// object.
+// Answers: serves /metrics, /graph, /why, /livez and /readyz to people and Prometheus. Answers from a copy of
+// the view, so that a request blocks the watches and reviews only while it copies. With DeletionPolicies,
+// /why also reads the object from the API server.
 #pragma once
 
 #include <chrono>
@@ -39,9 +38,9 @@ struct AnswersSources {
   std::function<Health()> health;         // called by any thread; must not wait for anything
   std::function<GaugeValues()> standing;  // called by any thread
   std::function<WallTime()> clock;        // called by any thread
-  Log log;
-  // What DeletionPolicies say to a DELETE of the object, of that type. Called by any thread; may read it in
-  // the API server. May be empty: there are none.
+  LogSink log;
+  // Returns what DeletionPolicies say to a DELETE of the object. Called by any thread; may read the object
+  // from the API server. Empty: there are no policies.
   ProtectionsOf protections;
 };
 

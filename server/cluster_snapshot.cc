@@ -159,7 +159,7 @@ kube::Result<ClusterSnapshot> takeClusterSnapshot(const std::shared_ptr<client::
   auto warnings = warningsOf(view);
   if (!warnings) return tl::unexpected(std::move(warnings.error()));
   ClusterSnapshot asked{copyOf(view), std::move(*warnings)};
-  asked.cluster.reader = admission::Reader::WhoAsked;
+  asked.cluster.reader = admission::ExplanationReader::WhoAsked;
   if (options.reference.empty()) return asked;
   if (auto found = lookUp(*server, options.reference, asked.cluster); !found)
     return tl::unexpected(std::move(found.error()));

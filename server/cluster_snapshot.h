@@ -30,8 +30,9 @@ struct ClusterSnapshot {
   std::vector<std::string> warnings;  // what is not known, since it may not or cannot be read
 };
 
-// Fails when nobody answers, when something was neither listed nor refused in time, when CriticalServices
-// cannot be read (nobody knows what is guarded then), and when the object cannot be looked up.
+// Reads the cluster. Fails if the API server does not answer, if a type was neither listed nor refused in
+// time, if CriticalServices cannot be read (then it is unknown what is guarded), or if the object cannot be
+// looked up.
 kube::Result<ClusterSnapshot> takeClusterSnapshot(const std::shared_ptr<client::Access>& access,
                                                   const ClusterSnapshotOptions& options);
 

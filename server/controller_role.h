@@ -1,7 +1,6 @@
-// ControllerRole: the part of lastout that acts, of which one process in the cluster does so at a time, the
-// holder of the Lease: it carries out deferred deletions, keeps works, holds providers and what policies are
-// about, and writes the status of CriticalServices and the webhook configuration. Each process with this role
-// probes the API servers.
+// ControllerRole: the part of lastout that writes to the cluster. Only the process that holds the Lease acts:
+// it runs deferred deletions, keeps works, holds providers and the objects of policies, and writes the status
+// of CriticalServices and the webhook configuration. Every process with this role probes the API servers.
 #pragma once
 
 #include <chrono>
@@ -53,13 +52,14 @@ class ControllerRole {
   // to trust is known.
   void reconsider(bool knowsCertificate);
 
-  // As of WebhookKeeper; where others keep the webhook configuration it asks at no secret path, and names
-  // what it should.
+  // Return what WebhookKeeper returns. If others keep the webhook configuration, asksAt() returns false, and
+  // names() true.
   bool asksAt(const std::string& path) const { return keeper_ && keeper_->asksAt(path); }
   bool names(const std::string& authorities) const { return !keeper_ || keeper_->names(authorities); }
   void trust(const std::string& authorities);
-  // Listeners answer at these paths, the newest first, as soon as they have seen the same Secret: API servers
-  // are told to ask at that one after a moment. The former one is left when all of them do.
+  // Sets the paths for reviews, the newest first. Waits until other listeners have seen the same Secret
+  // before it writes the newest path to the webhook configuration, and drops the former path once all API
+  // servers use the newest.
   void usePaths(const std::vector<std::string>& paths);
   bool leads() const { return lease_.holds(); }
   void addTo(GaugeValues& now) const;  // never waits for an API server

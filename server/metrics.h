@@ -22,7 +22,7 @@
 #include "server/controllers/held_policies.h"
 #include "server/controllers/labelled_policies.h"
 #include "server/review/confirming_reads.h"
-#include "server/review/reviews.h"
+#include "server/review/review_handler.h"
 #include "server/watch/live_view.h"
 #include "server/webhook/probe_record.h"
 

@@ -8,7 +8,7 @@
 #include "kube/parse.h"
 #include "kube/quoting.h"
 #include "server/review/implied_protection.h"
-#include "server/review/policy_reviews.h"
+#include "server/review/policy_reviewer.h"
 #include "server/runtime/loop.h"
 #include "server/runtime/object_client.h"
 #include "server/watch/policy_view.h"
@@ -58,7 +58,7 @@ kube::Result<std::string> readWhole(client::ApiServer& server, const kube::Resou
   return tl::unexpected(kube::Error{std::move(whole.error().why), {}, {}});
 }
 
-// What the object says of itself; nullopt: it is not understood, which PolicyReviews say.
+// Returns the object's metadata; nullopt: it cannot be understood, which PolicyReviewer reports.
 std::optional<kube::ObjectMeta> metaIn(const std::string& whole) {
   const auto content = kube::parseJson(whole, "");
   const kube::Value* metadata = content ? content->find("metadata") : nullptr;
@@ -96,7 +96,7 @@ kube::Result<CurrentProtections> currentProtections(const std::shared_ptr<client
   review.operation = admission::Operation::Delete;
   review.object = object;
   review.oldObject = std::move(*whole);
-  const PolicyReviews reviews(access, live, view, protection::PolicyMode::Webhook);
+  const PolicyReviewer reviews(access, live, view, protection::PolicyMode::Webhook);
   now.denials = reviews.judge(review, deadline);
   for (protection::Denial& held : reviews.holds(review, deadline)) now.denials.push_back(std::move(held));
   return now;

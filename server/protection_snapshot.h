@@ -1,5 +1,5 @@
-// What the DeletionPolicies of a cluster say to a DELETE of one object, for those who ask why it stays: by
-// the policies that are known, or once, through the same view, watches and reviews as `lastout serve`.
+// Returns what DeletionPolicies say to a DELETE of one object, for /why and `lastout why`: from the policies
+// that a view knows, or from a snapshot that uses the same view, watches and reviews as `lastout serve`.
 #pragma once
 
 #include <functional>
@@ -25,9 +25,9 @@ struct CurrentProtections {
   std::optional<kube::ObjectMeta> object;  // as it was read; nullopt: it was not, or is not there
 };
 
-// Returns what the policies of the view say to a DELETE of the object by somebody of whom nothing is known,
-// also what holds it then. The object is read; one that is not there is not protected. Without policies
-// nothing is read. Fails where it cannot be read.
+// Returns what the policies of the view say to a DELETE of the object by an unknown user, and which of them
+// would hold it. Reads the object, unless there are no policies; an object that does not exist is not
+// protected. Fails if the object cannot be read.
 kube::Result<CurrentProtections> currentProtections(const std::shared_ptr<client::Access>& access,
                                                     const LiveView& live, PolicyView& view,
                                                     const kube::ResourceType& type,

@@ -219,8 +219,9 @@ CurrentProtections Server::protectionsOf(const kube::ResourceType& type, const k
 void Server::tellOf(const DeferredDeletionEvent& news) {
   metrics_.count(news.kind);
   Event event = eventOf(news);
-  options_.log(event.warning ? Level::Warning : Level::Info,
-               event.message + (news.holder.empty() ? "" : " (" + event.kind + " " + news.holder + ")"));
+  options_.log(
+      event.warning ? Level::Warning : Level::Info,
+      event.message + (news.regarding.empty() ? "" : " (" + event.kind + " " + news.regarding + ")"));
   if (!event.uid.empty()) events_.tell(std::move(event));
 }
 

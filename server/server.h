@@ -17,7 +17,7 @@
 #include "server/metrics.h"
 #include "server/review/confirming_reads.h"
 #include "server/review/current_services.h"
-#include "server/review/policy_reviews.h"
+#include "server/review/policy_reviewer.h"
 #include "server/server_options.h"
 #include "server/watch/live_view.h"
 #include "server/watch/policy_clusters.h"
@@ -89,7 +89,7 @@ class Server {
   LiveView view_;
   PolicyClusters policyClusters_;
   PolicyView policies_;
-  PolicyReviews policyReviews_;
+  PolicyReviewer policyReviews_;
   ConfirmingReads reads_;
   CurrentServices services_;
   ObjectRights rights_;

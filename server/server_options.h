@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "admission/deferred_deletion.h"
+#include "admission/deferral.h"
 #include "client/watcher.h"
 #include "net/http_server.h"
 #include "protection/external_step.h"
@@ -18,7 +18,7 @@
 #include "server/answers.h"
 #include "server/controllers/deferred_deletion_store.h"
 #include "server/controllers/lease_holder.h"
-#include "server/review/reviews.h"
+#include "server/review/review_handler.h"
 #include "server/runtime/log.h"
 #include "server/watch/live_view.h"
 #include "server/watch/policy_clusters.h"
@@ -30,7 +30,7 @@ namespace lastout::server {
 
 // Which parts of lastout one process runs. At least one of the two.
 struct Roles {
-  bool webhook = true;     // answers reviews, and remembers deletions that it denies to controllers
+  bool webhook = true;     // answers reviews, and records deletions that it denies to controllers
   bool controller = true;  // everything that the holder of the Lease does, and the webhook configuration
 };
 
@@ -38,7 +38,7 @@ struct ServerOptions {
   Roles roles;
   net::HttpServerOptions http;  // of the webhook role; its identity is the answers' at first, too
   LiveViewOptions view;
-  ReviewsOptions reviews;
+  ReviewHandlerOptions reviews;
   // How the API server finds lastout; nullopt: others keep the webhook configuration. The controller role
   // writes it: an empty URL without a Service becomes the address at which the webhook role of this process
   // listens. The webhook role by itself takes from it only whether the path for reviews is secret.
@@ -66,8 +66,8 @@ struct ServerOptions {
   kube::Labels ownLabels;
   // The controller role writes the labels that policies keep.
   bool labelsPolicies = false;
-  // Of these types the controller role carries out the deletions that annotations ask for, once no object
-  // lists them for a policy; denials of the webhook role name the annotation.
+  // The types for which the controller role runs the deletions that annotations ask for, once no object lists
+  // the object for a policy; denials of the webhook role name the annotation.
   std::set<kube::GroupResource> replayedTypes;
   Requesters requesters;                  // whose denied deletions are deferred; the same for all processes
   std::optional<AnswersOptions> answers;  // nullopt: no metrics and no answers are given
@@ -78,7 +78,7 @@ struct ServerOptions {
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
 
   // All of these are called by any thread, and must not wait for long.
-  Log log;
+  LogSink log;
   std::function<void(const ReviewResult& verdict)> verdict;
   std::function<void(std::chrono::milliseconds unguarded)> restored;  // as of WebhookKeeperOptions
 };

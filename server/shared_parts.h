@@ -11,7 +11,7 @@
 #include "server/review/authorization.h"
 #include "server/review/confirming_reads.h"
 #include "server/review/current_services.h"
-#include "server/review/policy_reviews.h"
+#include "server/review/policy_reviewer.h"
 #include "server/server_options.h"
 #include "server/watch/live_view.h"
 #include "server/watch/policy_view.h"
@@ -31,7 +31,7 @@ struct SharedParts {
   AdmissionPolicy& annotationPolicy;
   DeferredDeletionStore& deferredDeletions;
   PolicyView& policies;
-  PolicyReviews& policyReviews;
+  PolicyReviewer& policyReviews;
   CertificateSecret* certificates = nullptr;                      // nullptr: there is no Secret
   std::function<Health()> health;                                 // by any thread
   std::function<void(const DeferredDeletionEvent& news)> tellOf;  // by any thread

@@ -12,10 +12,10 @@
 
 namespace lastout::server {
 
-// Adds to the cluster, of a CRD its instances, of a Namespace its content, of a ManifestWork the
-// AppliedManifestWorks that note what it applied, and of an AppliedManifestWork what it notes. Of each type
-// at most kMostUnwatchedDependents, and of what is noted at most as many. What could not be read, in a
-// sentence; empty: nothing.
+// Adds the dependents of the object to the cluster: the instances of a CRD, the content of a Namespace, the
+// AppliedManifestWorks of a ManifestWork, and the objects in the status of an AppliedManifestWork. Reads at
+// most kMostUnwatchedDependents objects of each type and of each status. Returns a sentence about what could
+// not be read; empty: everything was read.
 std::string addUnwatchedDependents(client::ApiServer& server, const kube::ObjectKey& object,
                                    admission::KnownCluster& cluster);
 

@@ -20,8 +20,8 @@ std::string nameOfProcess(const client::RandomFraction& random) {
   return name;
 }
 
-ReviewsOptions reviewsOptions(const SharedParts& parts) {
-  ReviewsOptions reviews = parts.options.reviews;
+ReviewHandlerOptions reviewsOptions(const SharedParts& parts) {
+  ReviewHandlerOptions reviews = parts.options.reviews;
   reviews.policies = &parts.policyReviews;
   reviews.personsCount = parts.options.requesters.personsCount;
   reviews.deferredDeletions = &parts.deferredDeletions;

@@ -1,6 +1,5 @@
-// WebhookRole: the part of lastout that API servers ask: the listener, and the answers to reviews. It reads,
-// denies, and remembers denied deletions in the status of CriticalServices; it writes nothing else but
-// Events, and carries nothing out.
+// WebhookRole: the part of lastout that API servers call: the listener and the review handler. It writes only
+// Events and, for deletions that it denies, the status of CriticalServices; it deletes nothing.
 #pragma once
 
 #include <chrono>
@@ -11,7 +10,7 @@
 
 #include "kube/locks.h"
 #include "net/http_server.h"
-#include "server/review/reviews.h"
+#include "server/review/review_handler.h"
 #include "server/shared_parts.h"
 #include "server/webhook/review_paths.h"
 
@@ -20,7 +19,7 @@ namespace lastout::server {
 // Its functions may be called by any thread; stop() by one at a time.
 class WebhookRole {
  public:
-  // Whether the webhook configuration that stands has reviews asked for at that path.
+  // Returns whether the current webhook configuration sends reviews to that path.
   using AsksAt = std::function<bool(const std::string& path)>;
 
   // Listens and answers from now on. The path for reviews is the one of the certificate's key, and any that
@@ -45,7 +44,7 @@ class WebhookRole {
   const AsksAt asksAt_;
   const bool isPathSecret_;
   const std::string name_;  // in answers to probes
-  Reviews reviews_;
+  ReviewHandler reviews_;
   mutable kube::Mutex mutex_;
   ReviewPaths paths_ LASTOUT_GUARDED_BY(mutex_);
   std::unique_ptr<net::HttpServer> http_;

@@ -1,4 +1,5 @@
-// AdmissionReview v1: what a webhook is asked, and what its answer means.
+// AdmissionReview v1 from the API server's side: the body that it posts to a webhook, and the meaning of the
+// answer.
 #pragma once
 
 #include <optional>
@@ -41,7 +42,7 @@ struct ReviewRequest {
 // A Namespace is in the namespace of its own name, for reviews (23, 26, 27).
 std::string namespaceOf(const ReviewRequest& request);
 
-// What the review says of the request, without its objects and its uid: `request` in CEL.
+// Returns the attributes of the request without its objects and its uid: `request` in CEL.
 Json attributesOf(const ReviewRequest& request);
 
 // The body that is sent (recordings/admission). `uid` is this call's own.

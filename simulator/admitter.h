@@ -9,7 +9,7 @@
 
 #include "simulator/control_plane.h"
 #include "simulator/mutation.h"
-#include "simulator/reviewer.h"
+#include "simulator/webhook_dispatcher.h"
 
 namespace lastout::simulator {
 
@@ -17,7 +17,7 @@ namespace lastout::simulator {
 class Admitter {
  public:
   // Keeps references. `users` answers the policies' questions about rights.
-  Admitter(ControlPlane& plane, Reviewer& reviewer, const Users& users)
+  Admitter(ControlPlane& plane, WebhookDispatcher& reviewer, const Users& users)
       : plane_(plane), reviewer_(reviewer), users_(users) {}
 
   struct Result {
@@ -40,7 +40,7 @@ class Admitter {
   ApiResult<void> tell(const Mutation& mutation, Result verdict) const;
 
   ControlPlane& plane_;
-  Reviewer& reviewer_;
+  WebhookDispatcher& reviewer_;
   const Users& users_;
   Observer observer_;
 };

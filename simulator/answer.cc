@@ -77,7 +77,7 @@ std::string contentTypeOf(const View& view) {
 
 }  // namespace
 
-ApiResult<View> viewOf(const HttpRequest& request, int64_t now) {
+ApiResult<View> viewOf(const ExchangeRequest& request, int64_t now) {
   auto representation = parseAccept(request.accept);
   if (!representation) return tl::unexpected(std::move(representation.error()));
   View view{std::move(*representation), IncludeObject::Metadata, now};
@@ -92,22 +92,22 @@ ApiResult<View> viewOf(const HttpRequest& request, int64_t now) {
   return view;
 }
 
-HttpResponse answerWith(int status, const Json& body) {
-  HttpResponse response;
+ExchangeResponse answerWith(int status, const Json& body) {
+  ExchangeResponse response;
   response.status = status;
   response.body = toText(body);
   return response;
 }
 
-HttpResponse answerWith(const ApiError& error) {
-  HttpResponse response = answerWith(error.code, statusOf(error));
+ExchangeResponse answerWith(const ApiError& error) {
+  ExchangeResponse response = answerWith(error.code, statusOf(error));
   const Json* retry = at(error.details, {"retryAfterSeconds"});
   if (retry != nullptr && retry->is_number_integer()) response.retryAfter = retry->get<int64_t>();
   return response;
 }
 
-HttpResponse answerWith(int status, const ServedType& type, const Json& object, const View& view) {
-  HttpResponse response = answerWith(status, nullptr);
+ExchangeResponse answerWith(int status, const ServedType& type, const Json& object, const View& view) {
+  ExchangeResponse response = answerWith(status, nullptr);
   response.contentType = contentTypeOf(view);
   switch (view.representation.form) {
     case Form::Full:
@@ -124,9 +124,9 @@ HttpResponse answerWith(int status, const ServedType& type, const Json& object, 
   return response;
 }
 
-HttpResponse answerWithList(const ServedType& type, const std::vector<RecordRef>& records,
-                            const Json& metadata, const View& view) {
-  HttpResponse response;
+ExchangeResponse answerWithList(const ServedType& type, const std::vector<RecordRef>& records,
+                                const Json& metadata, const View& view) {
+  ExchangeResponse response;
   response.contentType = contentTypeOf(view);
   switch (view.representation.form) {
     case Form::Full: {

@@ -20,15 +20,15 @@ struct View {
   int64_t now = 0;  // seconds since the epoch, for ages in tables; watches renew it
 };
 // From the header Accept and the parameter includeObject; fails with 406 and 400.
-ApiResult<View> viewOf(const HttpRequest& request, int64_t now);
+ApiResult<View> viewOf(const ExchangeRequest& request, int64_t now);
 
-HttpResponse answerWith(int status, const Json& body);
-HttpResponse answerWith(const ApiError& error);
+ExchangeResponse answerWith(int status, const Json& body);
+ExchangeResponse answerWith(const ApiError& error);
 // One object, in the view; what is no object of a type (a Status) is shown as it is.
-HttpResponse answerWith(int status, const ServedType& type, const Json& object, const View& view);
+ExchangeResponse answerWith(int status, const ServedType& type, const Json& object, const View& view);
 // `metadata`: resourceVersion, continue, remainingItemCount.
-HttpResponse answerWithList(const ServedType& type, const std::vector<RecordRef>& records,
-                            const Json& metadata, const View& view);
+ExchangeResponse answerWithList(const ServedType& type, const std::vector<RecordRef>& records,
+                                const Json& metadata, const View& view);
 
 // One event of a watch as a line. `first` is the watch's first (a table names its columns there).
 std::string eventLine(std::string_view kind, const ServedType& type, const StoredRecord& record,

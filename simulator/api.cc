@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kMostAttempts = 10;  // at one write that others keep getting ahead of
 
-HttpResponse plainText(int status, std::string text) {
-  HttpResponse response;
+ExchangeResponse plainText(int status, std::string text) {
+  ExchangeResponse response;
   response.status = status;
   response.contentType = "text/plain; charset=utf-8";
   response.body = std::move(text);
@@ -22,9 +22,9 @@ HttpResponse plainText(int status, std::string text) {
 
 constexpr std::string_view kOpenApiProtobuf = "application/com.github.proto-openapi.spec.v2";
 
-HttpResponse openApiAnswer(std::string_view accept) {
+ExchangeResponse openApiAnswer(std::string_view accept) {
   if (accept.find(kOpenApiProtobuf) == std::string_view::npos) return answerWith(200, openApiV2());
-  HttpResponse response;
+  ExchangeResponse response;
   // Not as it is asked for: "@" is allowed in no media type, and kubectl 1.20 refuses it.
   response.contentType = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
   response.body = openApiV2Protobuf();
@@ -43,8 +43,8 @@ std::optional<std::pair<std::string, std::string>> groupVersionIn(std::string_vi
   return std::pair(std::string(path.substr(0, slash)), std::string(path.substr(slash + 1)));
 }
 
-// The documents that tell what there is; nothing when the path is none of theirs.
-std::optional<HttpResponse> discover(const TypeRegistry& types, const HttpRequest& request) {
+// Returns the discovery document at the path; nullopt: the path has none.
+std::optional<ExchangeResponse> discover(const TypeRegistry& types, const ExchangeRequest& request) {
   constexpr std::string_view kOpenApi = "/openapi/v3/";
   const std::string_view path = request.path;
   if (path == "/version") return answerWith(200, versionInfo());
@@ -71,7 +71,7 @@ bool mayAskForTypes(std::string_view path) {
 }
 
 // What a request does, as rules of access call it; "" for a method that there is not.
-std::string_view verbOf(const HttpRequest& request, const Target& target) {
+std::string_view verbOf(const ExchangeRequest& request, const Target& target) {
   const bool one = !target.name.empty();
   if (request.method == "POST") return "create";
   if (request.method == "PUT" && one) return "update";
@@ -83,7 +83,7 @@ std::string_view verbOf(const HttpRequest& request, const Target& target) {
   return one ? "get" : "list";
 }
 
-std::optional<std::string> selectedName(const HttpRequest& request, const kube::GroupResource& type) {
+std::optional<std::string> selectedName(const ExchangeRequest& request, const kube::GroupResource& type) {
   const auto options = parseListOptions(request.query);
   if (!options) return std::nullopt;
   const auto fields = parseFieldSelector(options->fieldSelector, type);
@@ -111,7 +111,7 @@ bool isServed(const ServedType& type, const Target& target, std::string_view ver
 
 }  // namespace
 
-HttpResponse Api::handle(const HttpRequest& request) {
+ExchangeResponse Api::handle(const ExchangeRequest& request) {
   if (request.path == "/livez" || request.path == "/readyz" || request.path == "/healthz")
     return plainText(200, "ok");
   const std::optional<Target> target = parseTarget(request.path);
@@ -119,7 +119,7 @@ HttpResponse Api::handle(const HttpRequest& request) {
   {
     const kube::MutexLock lock(plane_.mutex);
     if (request.method == "GET" && mayAskForTypes(request.path)) {
-      if (std::optional<HttpResponse> document = discover(plane_.discoveredTypes(), request))
+      if (std::optional<ExchangeResponse> document = discover(plane_.discoveredTypes(), request))
         return std::move(*document);
     }
     if (target) type = plane_.types.find(target->group, target->version, target->resource);
@@ -132,12 +132,12 @@ HttpResponse Api::handle(const HttpRequest& request) {
   if (!view) return answerWith(view.error());
   Call call{request, *target, std::move(type), std::move(*view), {}};
   auto response = handleResource(call);
-  HttpResponse answer = response ? std::move(*response) : answerWith(response.error());
+  ExchangeResponse answer = response ? std::move(*response) : answerWith(response.error());
   for (const std::string& warning : call.warnings) answer.warnings.push_back(warning);
   return answer;
 }
 
-ApiResult<HttpResponse> Api::handleResource(Call& call) {
+ApiResult<ExchangeResponse> Api::handleResource(Call& call) {
   const std::string_view verb = verbOf(call.http, call.target);
   // POST to an object's own path is a creation that names it (rest/045).
   if (verb.empty() || !isServed(*call.type, call.target, verb))
@@ -157,7 +157,7 @@ ApiResult<HttpResponse> Api::handleResource(Call& call) {
 }
 
 // 403 comes before 404: what is served is told to those alone who may read it.
-std::optional<ApiError> Api::denialOfUnserved(const HttpRequest& request, const Target& target) const {
+std::optional<ApiError> Api::denialOfUnserved(const ExchangeRequest& request, const Target& target) const {
   const AccessAttributes wanted{.verb = std::string(verbOf(request, target)),
                                 .group = target.group,
                                 .resource = target.resource,

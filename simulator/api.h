@@ -21,12 +21,12 @@ class Api {
   Api(ControlPlane& plane, Admitter& admitter, const Users& users)
       : plane_(plane), admitter_(admitter), users_(users) {}
 
-  HttpResponse handle(const HttpRequest& request);
+  ExchangeResponse handle(const ExchangeRequest& request);
 
  private:
   // One request for a resource, once its path is understood.
   struct Call {
-    const HttpRequest& http;
+    const ExchangeRequest& http;
     Target target;
     ServedTypePointer type;
     View view;
@@ -36,31 +36,31 @@ class Api {
   // What a write comes to before it is reviewed, given what is stored under its name; null: nothing is.
   using Prepare = std::function<ApiResult<Mutation>(const RecordRef& before)>;
 
-  ApiResult<HttpResponse> handleResource(Call& call);
-  std::optional<ApiError> denialOfUnserved(const HttpRequest& request, const Target& target) const;
+  ApiResult<ExchangeResponse> handleResource(Call& call);
+  std::optional<ApiError> denialOfUnserved(const ExchangeRequest& request, const Target& target) const;
   ApiResult<void> authorize(const Call& call, std::string_view verb) const;
 
   // api_read.cc
-  ApiResult<HttpResponse> get(Call& call);
-  ApiResult<HttpResponse> list(Call& call, const ListOptions& options);
+  ApiResult<ExchangeResponse> get(Call& call);
+  ApiResult<ExchangeResponse> list(Call& call, const ListOptions& options);
   ApiResult<StoragePage> listed(const Call& call, const ListOptions& options, const ListRange& part,
                                 uint64_t& version);
-  ApiResult<HttpResponse> watch(Call& call, const ListOptions& options);
+  ApiResult<ExchangeResponse> watch(Call& call, const ListOptions& options);
 
   // api_write.cc
-  ApiResult<HttpResponse> create(Call& call);
-  ApiResult<HttpResponse> update(Call& call);
-  ApiResult<HttpResponse> patch(Call& call);
+  ApiResult<ExchangeResponse> create(Call& call);
+  ApiResult<ExchangeResponse> update(Call& call);
+  ApiResult<ExchangeResponse> patch(Call& call);
   ApiResult<Mutation> prepareCreate(Call& call, Json object, const WriteOptions& options) const;
   ApiResult<Mutation> prepareUpdate(Call& call, const RecordRef& before, Json object,
                                     const WriteOptions& options) const;
   ApiResult<Mutation> prepareScale(Call& call, const RecordRef& before, const Json& scale,
                                    const WriteOptions& options) const;
-  ApiResult<HttpResponse> answerReview(Call& call, Json review);
+  ApiResult<ExchangeResponse> answerReview(Call& call, Json review);
 
   // api_delete.cc
-  ApiResult<HttpResponse> remove(Call& call);
-  ApiResult<HttpResponse> removeCollection(Call& call);
+  ApiResult<ExchangeResponse> remove(Call& call);
+  ApiResult<ExchangeResponse> removeCollection(Call& call);
   ApiResult<Json> removeOne(Call& call, const kube::ObjectKey& key, const DeleteOptions& options,
                             bool nameIsKnown);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kImmortal = {"default", "kube-public", "kube-system"};
 
-ApiResult<DeleteOptions> deleteOptionsOf(const HttpRequest& request) {
+ApiResult<DeleteOptions> deleteOptionsOf(const ExchangeRequest& request) {
   Json body;
   if (!request.body.empty()) {
     auto decoded = decodeBody(request.body, request.contentType, "DeleteOptions");
@@ -90,7 +90,7 @@ ApiResult<Json> Api::removeOne(Call& call, const kube::ObjectKey& key, const Del
   return statusOfDeleted(key.type, key.name, stringAt(before->object(), {"metadata", "uid"}));
 }
 
-ApiResult<HttpResponse> Api::remove(Call& call) {
+ApiResult<ExchangeResponse> Api::remove(Call& call) {
   const auto options = deleteOptionsOf(call.http);
   if (!options) return tl::unexpected(options.error());
   auto left = removeOne(call, call.key(), *options, true);
@@ -101,7 +101,7 @@ ApiResult<HttpResponse> Api::remove(Call& call) {
 
 // Each object is reviewed and deleted by itself; the first that may not be ends it. Answers with the objects
 // as they were (rest/069).
-ApiResult<HttpResponse> Api::removeCollection(Call& call) {
+ApiResult<ExchangeResponse> Api::removeCollection(Call& call) {
   const auto options = deleteOptionsOf(call.http);
   if (!options) return tl::unexpected(options.error());
   auto listOptions = parseListOptions(call.http.query);

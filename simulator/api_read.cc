@@ -22,7 +22,7 @@ bool isExact(const ListOptions& options) {
 
 }  // namespace
 
-ApiResult<HttpResponse> Api::get(Call& call) {
+ApiResult<ExchangeResponse> Api::get(Call& call) {
   RecordRef record;
   {
     const kube::MutexLock lock(plane_.mutex);
@@ -57,7 +57,7 @@ ApiResult<StoragePage> Api::listed(const Call& call, const ListOptions& options,
                                       "new list without the continue parameter."));
 }
 
-ApiResult<HttpResponse> Api::list(Call& call, const ListOptions& options) {
+ApiResult<ExchangeResponse> Api::list(Call& call, const ListOptions& options) {
   auto selection = selectionOf(call.type->type, call.target, options);
   if (!selection) return tl::unexpected(std::move(selection.error()));
   ContinueToken token;
@@ -91,7 +91,7 @@ ApiResult<HttpResponse> Api::list(Call& call, const ListOptions& options) {
   return answerWithList(*call.type, records, metadata, call.view);
 }
 
-ApiResult<HttpResponse> Api::watch(Call& call, const ListOptions& options) {
+ApiResult<ExchangeResponse> Api::watch(Call& call, const ListOptions& options) {
   auto selection = selectionOf(call.type->type, call.target, options);
   if (!selection) return tl::unexpected(std::move(selection.error()));
   WatchOptions watch;
@@ -102,7 +102,7 @@ ApiResult<HttpResponse> Api::watch(Call& call, const ListOptions& options) {
   watch.bookmarks = options.bookmarks;
   watch.timeout = std::min<std::chrono::milliseconds>(
       kLongestWatch, options.timeout.value_or(std::chrono::seconds(kLongestWatch)));
-  HttpResponse response;
+  ExchangeResponse response;
   response.stream = openWatch(plane_, std::move(watch));
   return response;
 }

@@ -55,7 +55,7 @@ ApiResult<Json> patched(PatchType patchType, const ServedType& type, const Json&
 
 }  // namespace
 
-ApiResult<HttpResponse> Api::create(Call& call) {
+ApiResult<ExchangeResponse> Api::create(Call& call) {
   const auto options = parseWriteOptions("CreateOptions", call.http.query);
   if (!options) return tl::unexpected(options.error());
   auto body = decodeBody(call.http.body, call.http.contentType, call.type->kind);
@@ -94,7 +94,7 @@ ApiResult<Mutation> Api::prepareCreate(Call& call, Json object, const WriteOptio
   return mutation;
 }
 
-ApiResult<HttpResponse> Api::answerReview(Call& call, Json review) {
+ApiResult<ExchangeResponse> Api::answerReview(Call& call, Json review) {
   const std::string& resource = call.type->type.resource;
   const UserInfo& asking = call.http.user;
   auto answer = resource == "tokenreviews"           ? answerTokenReview(users_, std::move(review))
@@ -106,7 +106,7 @@ ApiResult<HttpResponse> Api::answerReview(Call& call, Json review) {
   return answerWith(201, *call.type, *answer, call.view);
 }
 
-ApiResult<HttpResponse> Api::update(Call& call) {
+ApiResult<ExchangeResponse> Api::update(Call& call) {
   const auto options = parseWriteOptions("UpdateOptions", call.http.query);
   if (!options) return tl::unexpected(options.error());
   auto body = decodeBody(call.http.body, call.http.contentType, call.type->kind);
@@ -125,7 +125,7 @@ ApiResult<HttpResponse> Api::update(Call& call) {
   return answerWith(200, *call.type, scales ? scaleOf(*stored) : *stored, call.view);
 }
 
-ApiResult<HttpResponse> Api::patch(Call& call) {
+ApiResult<ExchangeResponse> Api::patch(Call& call) {
   const auto options = parseWriteOptions("PatchOptions", call.http.query);
   if (!options) return tl::unexpected(options.error());
   const auto patchType = parsePatchType(call.http.contentType, call.type->type);

@@ -15,28 +15,28 @@ namespace lastout::simulator {
 namespace {
 
 // What a field holds, in Go's words; null stands for an absent one.
-enum class Content { Texts, Bytes, Count };
+enum class FieldContent { Texts, Bytes, Count };
 
 struct CheckedField {
   const kube::GroupResource* type;
   std::string_view parent;  // empty: none
   std::string_view name;
-  Content content;
+  FieldContent content;
   std::string_view goField;
 };
 
 constexpr std::array<CheckedField, 7> kCheckedFields = {{
-    {&kube::kConfigMaps, "", "binaryData", Content::Bytes, "ConfigMap.binaryData"},
-    {&kube::kConfigMaps, "", "data", Content::Texts, "ConfigMap.data"},
-    {&kube::kSecrets, "", "data", Content::Bytes, "Secret.data"},
-    {&kube::kSecrets, "", "stringData", Content::Texts, "Secret.stringData"},
-    {&kube::kDeployments, "spec", "replicas", Content::Count, "DeploymentSpec.spec.replicas"},
-    {&kube::kReplicaSets, "spec", "replicas", Content::Count, "ReplicaSetSpec.spec.replicas"},
-    {&kube::kStatefulSets, "spec", "replicas", Content::Count, "StatefulSetSpec.spec.replicas"},
+    {&kube::kConfigMaps, "", "binaryData", FieldContent::Bytes, "ConfigMap.binaryData"},
+    {&kube::kConfigMaps, "", "data", FieldContent::Texts, "ConfigMap.data"},
+    {&kube::kSecrets, "", "data", FieldContent::Bytes, "Secret.data"},
+    {&kube::kSecrets, "", "stringData", FieldContent::Texts, "Secret.stringData"},
+    {&kube::kDeployments, "spec", "replicas", FieldContent::Count, "DeploymentSpec.spec.replicas"},
+    {&kube::kReplicaSets, "spec", "replicas", FieldContent::Count, "ReplicaSetSpec.spec.replicas"},
+    {&kube::kStatefulSets, "spec", "replicas", FieldContent::Count, "StatefulSetSpec.spec.replicas"},
 }};
 
 ApiResult<void> checkTexts(const ServedType& type, const CheckedField& field, const Json& value) {
-  const bool isBytes = field.content == Content::Bytes;
+  const bool isBytes = field.content == FieldContent::Bytes;
   const auto fail = [&](const Json& found, std::string_view wanted) {
     return tl::unexpected(undecodable(type.kind, type.version, goKind(found), field.goField, wanted));
   };
@@ -73,8 +73,8 @@ ApiResult<void> checkBuiltIn(const ServedType& type, std::string_view name, cons
     const Json* value =
         field.parent.empty() ? at(object, {field.name}) : at(object, {field.parent, field.name});
     if (value == nullptr || value->is_null()) continue;
-    auto checked = field.content == Content::Count ? checkCount(type, name, field, *value)
-                                                   : checkTexts(type, field, *value);
+    auto checked = field.content == FieldContent::Count ? checkCount(type, name, field, *value)
+                                                        : checkTexts(type, field, *value);
     if (!checked) return checked;
   }
   return {};

@@ -19,8 +19,8 @@ ApiResult<void> checkBuiltIn(const ServedType& type, std::string_view name, cons
 
 // --- What no update may change, in the API server's words.
 
-// Why `object`, prepared, may not be written over `old`; none when it may. What the metadata's two checks
-// find is there twice, as recorded in rest/065.
+// Returns why `object`, prepared, may not replace `old`; empty: it may. Problems that both checks of the
+// metadata find are listed twice, as recorded in rest/065.
 std::vector<StatusCause> forbiddenChanges(const TypeRules& rules, const Json& old, const Json& object,
                                           std::string_view subresource);
 

@@ -22,7 +22,8 @@ std::optional<UserInfo> userOf(const std::string& commonName, std::vector<std::s
   return user;
 }
 
-std::string kubeconfig(std::string_view server, std::string_view authority, const Credentials& credentials) {
+std::string kubeconfig(std::string_view server, std::string_view authority,
+                       const ClientCredentials& credentials) {
   Json cluster = {{"server", server}};
   if (!authority.empty()) {
     cluster["certificate-authority-data"] = kube::toBase64(authority);

@@ -29,13 +29,14 @@ kube::Result<CertifiedKey> makeClientCertificate(const CertifiedKey& authority, 
 std::optional<UserInfo> userOf(const std::string& commonName, std::vector<std::string> organizations);
 
 // How a client of the cluster identifies itself: by a certificate, or (token not empty) by a token.
-struct Credentials {
+struct ClientCredentials {
   CertifiedKey client;
   std::string token;
 };
 
 // A kubeconfig in JSON, which is YAML, with everything inside: cluster, user and context "lastout".
 // `authority` (PEM) is empty for a server without TLS, which is then shown no certificate.
-std::string kubeconfig(std::string_view server, std::string_view authority, const Credentials& credentials);
+std::string kubeconfig(std::string_view server, std::string_view authority,
+                       const ClientCredentials& credentials);
 
 }  // namespace lastout::simulator

@@ -1,5 +1,5 @@
-// Contents: what stands in an object that a controller created or changed, and what deletions make of it. The
-// machine says what happened; these say how it looks.
+// Contents: the content of objects that a controller created or changed, or that are being deleted. The
+// machine says what happened; these functions build the JSON.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace lastout::simulator {
 
-// What of a type the rules of metadata depend on.
+// Returns the properties of a type on which the rules of metadata depend.
 TypeRules rulesOf(const ServedType& type);
 
 // A new object as it is stored: with a uid, its times, and all defaults of its type.

@@ -39,7 +39,7 @@ ApiError terminatingNamespace(const kube::ObjectKey& key) {
 
 }  // namespace
 
-ControlPlane::ControlPlane(cluster::Timing timing, size_t history, Surroundings surroundings)
+ControlPlane::ControlPlane(cluster::Timing timing, size_t history, ControlPlaneEnvironment surroundings)
     : storage(history), live(timing), surroundings_(std::move(surroundings)) {}
 
 std::string ControlPlane::now() const { return kube::timestampText(surroundings_.wallClock()); }
@@ -159,8 +159,8 @@ RecordRef ControlPlane::store(const kube::ObjectKey& key, Json object) {
   return record;
 }
 
-// Creations and removals in their order, so that what was created anew is another object; what merely changed
-// is looked at once, at the end.
+// Follows creations and removals in their order, so that an object that was created again is another one;
+// follows changed objects once, at the end.
 void ControlPlane::follow(const cluster::Events& events, std::span<Mutation> admitted) {
   std::vector<cluster::Slot> altered;
   for (const cluster::ClusterEvent& event : events) {

@@ -1,4 +1,4 @@
-// ControlPlane: the stored objects, the machine that moves them, and what they mean to the API server itself.
+// ControlPlane: the stored objects, the machine that changes them, and what the API server derives from them.
 //
 // The machine (cluster/) says what happens to objects; their contents live here. Every write goes to the
 // machine first, and what it says happened (this object is gone, that one was created by a controller) is
@@ -18,17 +18,17 @@
 #include "cluster/live_cluster.h"
 #include "kube/locks.h"
 #include "simulator/mutation.h"
-#include "simulator/policies.h"
 #include "simulator/rbac.h"
 #include "simulator/served_type.h"
 #include "simulator/status.h"
 #include "simulator/storage.h"
+#include "simulator/validating_admission_policies.h"
 #include "simulator/webhooks.h"
 
 namespace lastout::simulator {
 
 // Called by several threads at once.
-struct Surroundings {
+struct ControlPlaneEnvironment {
   std::function<std::chrono::sys_seconds()> wallClock;  // for timestamps
   std::function<std::chrono::milliseconds()> time;      // the controllers'
   std::function<uint64_t()> random;                     // for uids and generated names
@@ -41,7 +41,7 @@ class ControlPlane {
   // Each is called after a write, with the lock held.
   using Observer = std::function<void(const Write&)>;
 
-  ControlPlane(cluster::Timing timing, size_t history, Surroundings surroundings);
+  ControlPlane(cluster::Timing timing, size_t history, ControlPlaneEnvironment surroundings);
 
   kube::Mutex mutex;
   kube::ConditionVariable changed;  // notified after writes, and when the clock is set or a watch is ended
@@ -50,7 +50,7 @@ class ControlPlane {
   TypeRegistry types LASTOUT_GUARDED_BY(mutex);
   // These have locks of their own.
   Webhooks webhooks;
-  Policies policies;
+  ValidatingAdmissionPolicies policies;
   Rbac rbac;
   cluster::LiveCluster live LASTOUT_GUARDED_BY(mutex);
   std::string certificates;  // PEM: what clients are told to trust
@@ -69,20 +69,19 @@ class ControlPlane {
   uint64_t random() const { return surroundings_.random(); }
   std::chrono::steady_clock::time_point stopwatch() const { return surroundings_.stopwatch(); }
 
-  // Why an object cannot come into being now, in the API server's words: one of its name is there, or its
-  // namespace or type is gone or terminates.
+  // Fails, in the API server's words, if the object cannot be created now: its name is taken, or its
+  // namespace or type does not exist or is being deleted.
   ApiResult<void> mayCreate(const Mutation& mutation) LASTOUT_REQUIRES(mutex);
   // Whether commit() would do it: as mayCreate() where something is created, and 422 for what the machine
   // cannot hold.
   ApiResult<void> mayCommit(const Mutation& mutation) LASTOUT_REQUIRES(mutex);
-  // Does what was reviewed, if it mayCommit(); `before` must still be what is stored. An update that changes
-  // nothing writes nothing. The record that now is stored, or, of an object that is gone with this write,
-  // what it was last. What is admitted for an unserved type is an error of the caller.
+  // Commits a reviewed mutation, if it mayCommit(); `before` must still be the stored record. An update that
+  // changes nothing writes nothing. Returns the stored record or, if this write removes the object, its last
+  // record. The type must be served.
   ApiResult<RecordRef> commit(const Mutation& mutation) LASTOUT_REQUIRES(mutex);
   // Stores what a controller writes beside the machine: a status, or an annotation.
   RecordRef store(const kube::ObjectKey& key, Json object) LASTOUT_REQUIRES(mutex);
-  // Does to the contents what the machine says happened; what was admitted of it is stored as it was
-  // admitted.
+  // Applies the machine's events to the contents; stores admitted mutations as they were admitted.
   void follow(const cluster::Events& events, std::span<Mutation> admitted = {}) LASTOUT_REQUIRES(mutex);
   // Whether the machine can hold what the mutation stores, and, of a ManifestWork, what that applies.
   kube::Result<void> holds(const Mutation& mutation) LASTOUT_REQUIRES(mutex);
@@ -105,7 +104,7 @@ class ControlPlane {
     std::chrono::milliseconds namedUntil;  // on the controllers' clock
   };
 
-  Surroundings surroundings_;
+  ControlPlaneEnvironment surroundings_;
   std::vector<Observer> observers_;
   std::vector<FormerType> formerTypes_ LASTOUT_GUARDED_BY(mutex);
 };

@@ -1,6 +1,6 @@
-// ControllerLoop: what controllers write beside what the machine knows: statuses and conditions, and the
-// objects that come with a new Namespace or CustomResourceDefinition. They order no deletion, but clients
-// read them, and webhooks review them.
+// ControllerLoop: makes the writes of controllers that the machine does not model: statuses and conditions,
+// and the objects that come with a new Namespace or CustomResourceDefinition. They order no deletion, but
+// clients read them, and webhooks review them.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ class ControllerLoop {
     kube::ObjectKey of;  // the object that was looked at, which is not always the one that is written
     Mutation write;
   };
-  // The next write; nothing when what was due needs none.
+  // Returns the next write; nullopt: the objects that were due need none.
   std::optional<ControllerWrite> next(Milliseconds now);
   // Looks at an object again, for there may be more to do for it.
   void again(const kube::ObjectKey& key, Milliseconds now);

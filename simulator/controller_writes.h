@@ -8,10 +8,10 @@
 
 namespace lastout::simulator {
 
-// Whether objects of this type have such writes at all.
+// Returns true if controllers write objects of this type.
 bool hasControllerWrites(const kube::GroupResource& type);
-// What is to be written because of this object, as it is stored now; nothing when all is as it should be.
-// There may be more to do after that write.
+// Returns the write that this object, as it is stored now, needs next; nullopt: it needs none. After that
+// write it may need another.
 std::optional<Mutation> controllerWriteOf(ControlPlane& plane, const kube::ObjectKey& key)
     LASTOUT_REQUIRES(plane.mutex);
 

@@ -56,7 +56,7 @@ bool Controllers::step(Milliseconds now) {
 
 // The next action of the agenda. What its review does not allow is deferred as the machine says.
 bool Controllers::act(Milliseconds now) {
-  std::optional<cluster::Plan> plan;
+  std::optional<cluster::PlannedAction> plan;
   std::vector<Mutation> mutations;
   {
     const kube::MutexLock lock(plane_.mutex);
@@ -75,8 +75,8 @@ bool Controllers::act(Milliseconds now) {
       });
   if (!allowed) mutations.clear();
   cluster::Events events;
-  plane_.live.carryOut(
-      *plan, allowed ? cluster::AdmissionOutcome::Allowed : cluster::AdmissionOutcome::Denied, now, events);
+  plane_.live.execute(*plan, allowed ? cluster::AdmissionOutcome::Allowed : cluster::AdmissionOutcome::Denied,
+                      now, events);
   plane_.follow(events, mutations);
   return true;
 }
@@ -124,7 +124,7 @@ ApiResult<void> Controllers::admitAll(std::vector<Mutation>& mutations) {
 }
 
 // Creations always, since they are what is stored then; the others when there is somebody to review them.
-std::vector<Mutation> Controllers::mutationsOf(const cluster::Plan& plan) {
+std::vector<Mutation> Controllers::mutationsOf(const cluster::PlannedAction& plan) {
   std::vector<Mutation> mutations;
   const bool isAsked = admitter_.mayRefuse();
   if (!isReviewed(plan.action) || (plan.deletes != cluster::kNone && !isAsked)) return mutations;
@@ -153,7 +153,7 @@ std::vector<Mutation> Controllers::mutationsOf(const cluster::Plan& plan) {
   return mutations;
 }
 
-std::optional<Mutation> Controllers::deletion(const cluster::Plan& plan, Slot slot) {
+std::optional<Mutation> Controllers::deletion(const cluster::PlannedAction& plan, Slot slot) {
   Mutation mutation;
   mutation.operation = Mutation::Operation::Delete;
   mutation.key = plane_.live.model().slots[slot].key;
@@ -175,7 +175,7 @@ std::optional<Mutation> Controllers::deletion(const cluster::Plan& plan, Slot sl
   return mutation;
 }
 
-std::optional<Mutation> Controllers::writeOf(const cluster::Plan& plan, Slot slot, bool isNew) {
+std::optional<Mutation> Controllers::writeOf(const cluster::PlannedAction& plan, Slot slot, bool isNew) {
   Mutation mutation;
   mutation.key = plane_.live.model().slots[slot].key;
   mutation.type = plane_.types.findPreferred(mutation.key.type);
@@ -198,7 +198,7 @@ std::optional<Mutation> Controllers::writeOf(const cluster::Plan& plan, Slot slo
   return mutation;
 }
 
-UserInfo Controllers::userOf(const cluster::Plan& plan) const {
+UserInfo Controllers::userOf(const cluster::PlannedAction& plan) const {
   const Slot slot = plan.action.a;
   switch (plan.action.actor) {
     case Actor::Agent:

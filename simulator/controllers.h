@@ -1,5 +1,5 @@
-// Controllers: Kubernetes' own, and the ManifestWork agent. What they do, and when, is the machine's agenda;
-// here it becomes the requests that they would make: by their users, reviewed like a client's, then done.
+// Controllers: Kubernetes' controllers and the ManifestWork agent. The machine's agenda says what they do and
+// when; this class makes their requests: as their users, reviewed like a client's, then committed.
 #pragma once
 
 #include <chrono>
@@ -28,12 +28,12 @@ class Controllers {
  private:
   bool act(Milliseconds now);
   bool tidy(Milliseconds now);
-  std::vector<Mutation> mutationsOf(const cluster::Plan& plan) LASTOUT_REQUIRES(plane_.mutex);
-  std::optional<Mutation> deletion(const cluster::Plan& plan, cluster::Slot slot)
+  std::vector<Mutation> mutationsOf(const cluster::PlannedAction& plan) LASTOUT_REQUIRES(plane_.mutex);
+  std::optional<Mutation> deletion(const cluster::PlannedAction& plan, cluster::Slot slot)
       LASTOUT_REQUIRES(plane_.mutex);
-  std::optional<Mutation> writeOf(const cluster::Plan& plan, cluster::Slot slot, bool isNew)
+  std::optional<Mutation> writeOf(const cluster::PlannedAction& plan, cluster::Slot slot, bool isNew)
       LASTOUT_REQUIRES(plane_.mutex);
-  UserInfo userOf(const cluster::Plan& plan) const LASTOUT_REQUIRES(plane_.mutex);
+  UserInfo userOf(const cluster::PlannedAction& plan) const LASTOUT_REQUIRES(plane_.mutex);
   ApiResult<void> admitAll(std::vector<Mutation>& mutations);
   void noteContent(const std::vector<Mutation>& deletions, const ApiResult<void>& admitted, Milliseconds now)
       LASTOUT_REQUIRES(plane_.mutex);

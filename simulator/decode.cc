@@ -113,7 +113,7 @@ std::string asGoCharacter(unsigned char byte) {
   return {'\'', static_cast<char>(byte), '\''};
 }
 
-// What Go says of text that cannot even begin as JSON; nothing when it can.
+// Returns Go's error for a text that cannot begin a JSON document; nullopt: it can.
 std::optional<std::string> badBeginning(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return "unexpected end of JSON input";
@@ -148,7 +148,7 @@ std::string_view takeHeaderPart(std::string_view& rest, char separator) {
 // "application/json" of "Application/JSON; charset=utf-8".
 std::string mediaTypeOf(std::string_view header) { return kube::lowerCase(takeHeaderPart(header, ';')); }
 
-// The form that one media range with its parameters asks for; nothing when it cannot be had.
+// Returns the form that a media range with its parameters asks for; nullopt: it is not available.
 std::optional<Representation> readRange(std::string_view range) {
   const std::string type = kube::lowerCase(takeHeaderPart(range, ';'));
   Representation result;

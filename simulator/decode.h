@@ -1,5 +1,4 @@
-// What a request brings: its body as Json, within bounds, and what its Accept and Content-Type headers ask
-// for.
+// Decodes requests: the body as Json, within bounds, and the Accept and Content-Type headers.
 #pragma once
 
 #include <cstddef>

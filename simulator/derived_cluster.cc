@@ -23,7 +23,7 @@ std::string joinedSorted(std::vector<std::string> texts) {
   return joined;
 }
 
-Condition contentFailure(const std::vector<std::string>& failures) {
+StatusCondition contentFailure(const std::vector<std::string>& failures) {
   if (failures.empty())
     return {"NamespaceDeletionContentFailure", false, "ContentDeleted",
             "All content successfully deleted, may be waiting on finalization"};
@@ -32,7 +32,7 @@ Condition contentFailure(const std::vector<std::string>& failures) {
               " remaining: " + joinedSorted(failures)};
 }
 
-Condition contentRemaining(const std::vector<NamespaceContent::Resources>& remaining) {
+StatusCondition contentRemaining(const std::vector<NamespaceContent::Resources>& remaining) {
   std::vector<std::string> texts;
   for (const auto& [type, count] : remaining) {
     if (count > 0)
@@ -45,7 +45,7 @@ Condition contentRemaining(const std::vector<NamespaceContent::Resources>& remai
           "Some resources are remaining: " + joinedSorted(std::move(texts))};
 }
 
-Condition finalizersRemaining(const std::vector<NamespaceContent::Finalizer>& finalizers) {
+StatusCondition finalizersRemaining(const std::vector<NamespaceContent::Finalizer>& finalizers) {
   std::vector<std::string> texts;
   for (const auto& [name, count] : finalizers) {
     if (count > 0) texts.push_back(name + " in " + std::to_string(count) + " resource instances");
@@ -57,7 +57,7 @@ Condition finalizersRemaining(const std::vector<NamespaceContent::Finalizer>& fi
           "Some content in the namespace has finalizers remaining: " + joinedSorted(std::move(texts))};
 }
 
-Json withCrdCondition(Json crd, const Condition& condition, std::string_view now) {
+Json withCrdCondition(Json crd, const StatusCondition& condition, std::string_view now) {
   if (Json* status = objectIn(crd, "status")) setCondition((*status)["conditions"], condition, now);
   return crd;
 }
@@ -84,11 +84,11 @@ Json terminatingNamespace(Json object, const NamespaceContent& content, std::str
   Json* status = objectIn(object, "status");
   if (status == nullptr) return object;
   (*status)["phase"] = "Terminating";
-  for (const Condition& condition :
-       {Condition{"NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",
-                  "All resources successfully discovered"},
-        Condition{"NamespaceDeletionGroupVersionParsingFailure", false, "ParsedGroupVersions",
-                  "All legacy kube types successfully parsed"},
+  for (const StatusCondition& condition :
+       {StatusCondition{"NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",
+                        "All resources successfully discovered"},
+        StatusCondition{"NamespaceDeletionGroupVersionParsingFailure", false, "ParsedGroupVersions",
+                        "All legacy kube types successfully parsed"},
         contentFailure(content.failures), contentRemaining(content.remaining),
         finalizersRemaining(content.finalizers)})
     setCondition((*status)["conditions"], condition, now);

@@ -87,7 +87,8 @@ void annotateReplicaSet(const Json& deployment, Json& annotations) {
 
 // Conditions of a Deployment say, in addition, when they were looked at last. One with a new status or reason
 // moves to the end; one with neither stays as it is.
-void setDeploymentCondition(Json& status, const Condition& condition, std::string_view now, bool again) {
+void setDeploymentCondition(Json& status, const StatusCondition& condition, std::string_view now,
+                            bool again) {
   if (!status["conditions"].is_array()) status["conditions"] = Json::array();
   Json wanted = conditionJson(condition, now);
   wanted["lastUpdateTime"] = now;
@@ -108,10 +109,11 @@ void setDeploymentCondition(Json& status, const Condition& condition, std::strin
 void noteAvailability(const Json& deployment, const ReplicaCounts& counts, std::string_view now,
                       Json& status) {
   const bool available = counts.available >= wantedReplicas(deployment) - maxUnavailable(deployment);
-  const Condition condition = available ? Condition{"Available", true, "MinimumReplicasAvailable",
-                                                    "Deployment has minimum availability."}
-                                        : Condition{"Available", false, "MinimumReplicasUnavailable",
-                                                    "Deployment does not have minimum availability."};
+  const StatusCondition condition = available
+                                        ? StatusCondition{"Available", true, "MinimumReplicasAvailable",
+                                                          "Deployment has minimum availability."}
+                                        : StatusCondition{"Available", false, "MinimumReplicasUnavailable",
+                                                          "Deployment does not have minimum availability."};
   setDeploymentCondition(status, condition, now, false);
 }
 
@@ -319,7 +321,7 @@ Json podOfDaemonSet(const Json& daemonSet, std::string_view node, std::string_vi
 namespace {
 
 // Conditions of a Pod also have lastProbeTime, and empty words are left out.
-void setPodCondition(Json& status, const Condition& condition, std::string_view now) {
+void setPodCondition(Json& status, const StatusCondition& condition, std::string_view now) {
   Json& entry = setCondition(status["conditions"], condition, now);
   entry["lastProbeTime"] = nullptr;
   dropEmpty(entry, {"reason", "message"});

@@ -30,24 +30,24 @@ Json conditionsBefore(const Json& work, size_t ordinal, const Json& resourceMeta
 }
 
 // A condition of the work itself says which generation it means.
-void setWorkCondition(Json& work, const Condition& condition, std::string_view now) {
+void setWorkCondition(Json& work, const StatusCondition& condition, std::string_view now) {
   Json* status = objectIn(work, "status");
   if (status == nullptr) return;
   const int64_t generation = integerAt(work, {"metadata", "generation"});
   setUnlessZero(setCondition((*status)["conditions"], condition, now), "observedGeneration", generation);
 }
 
-Condition appliedCondition(const AppliedObject& object) {
+StatusCondition appliedCondition(const AppliedObject& object) {
   if (object.failure.empty()) return {"Applied", true, "AppliedManifestComplete", "Apply manifest complete"};
   return {"Applied", false, "AppliedManifestFailed", "Failed to apply manifest: " + object.failure};
 }
 
-Condition availableCondition(bool available) {
-  return available ? Condition{"Available", true, "ResourceAvailable", "Resource is available"}
-                   : Condition{"Available", false, "ResourceNotAvailable", "Resource is not available"};
+StatusCondition availableCondition(bool available) {
+  return available ? StatusCondition{"Available", true, "ResourceAvailable", "Resource is available"}
+                   : StatusCondition{"Available", false, "ResourceNotAvailable", "Resource is not available"};
 }
 
-Condition workAvailableCondition(const std::vector<bool>& available) {
+StatusCondition workAvailableCondition(const std::vector<bool>& available) {
   const auto missing = std::ranges::count(available, false);
   if (missing == 0) return {"Available", true, "ResourcesAvailable", "All resources are available"};
   return {
@@ -106,8 +106,9 @@ Json withApplied(Json work, const std::vector<AppliedObject>& objects, std::stri
       std::ranges::all_of(objects, [](const AppliedObject& object) { return object.failure.empty(); });
   setWorkCondition(
       work,
-      complete ? Condition{"Applied", true, "AppliedManifestWorkComplete", "Apply manifest work complete"}
-               : Condition{"Applied", false, "AppliedManifestWorkFailed", "Failed to apply manifest work"},
+      complete
+          ? StatusCondition{"Applied", true, "AppliedManifestWorkComplete", "Apply manifest work complete"}
+          : StatusCondition{"Applied", false, "AppliedManifestWorkFailed", "Failed to apply manifest work"},
       now);
   if (Json* status = objectIn(work, "status"))
     (*status)["resourceStatus"] = {{"manifests", std::move(manifests)}};

@@ -21,7 +21,7 @@ Json coreVersions(std::string_view serverAddress);
 Json groupList(const TypeRegistry& types);
 std::optional<Json> groupOf(const TypeRegistry& types, std::string_view group);
 
-// /api/v1 (the group is "") and /apis/<group>/<version>; nothing when it is not served.
+// Returns /api/v1 (the group is "") or /apis/<group>/<version>; nullopt: it is not served.
 std::optional<Json> resourceList(const TypeRegistry& types, std::string_view group, std::string_view version);
 
 // /openapi/v3: where each version's document is.

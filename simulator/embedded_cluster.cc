@@ -68,7 +68,7 @@ EmbeddedCluster::EmbeddedCluster(EmbeddedOptions options)
 EmbeddedCluster::~EmbeddedCluster() { stop(); }
 
 void EmbeddedCluster::create(const std::string& path, const Json& object) {
-  HttpRequest request;
+  ExchangeRequest request;
   request.method = "POST";
   request.path = path;
   request.body = toText(object);
@@ -82,12 +82,12 @@ uint64_t EmbeddedCluster::random() {
 }
 
 // Nothing is meant to throw; whatever does all the same is the answer of one request.
-HttpResponse EmbeddedCluster::handle(const HttpRequest& request) {
+ExchangeResponse EmbeddedCluster::handle(const ExchangeRequest& request) {
   try {
     if (!request.impersonation.isAsked()) return recorded(request, answer(request));
     auto user = impersonated(options_.users, request.user, request.impersonation);
     if (!user) return recorded(request, answerWith(user.error()));
-    HttpRequest asThem = request;
+    ExchangeRequest asThem = request;
     asThem.user = std::move(*user);
     return recorded(asThem, answer(asThem));
   } catch (const std::exception& problem) {
@@ -95,17 +95,17 @@ HttpResponse EmbeddedCluster::handle(const HttpRequest& request) {
   }
 }
 
-HttpResponse EmbeddedCluster::answer(const HttpRequest& request) {
+ExchangeResponse EmbeddedCluster::answer(const ExchangeRequest& request) {
   return request.path == kClockPath ? handleClock(request) : api_.handle(request);
 }
 
-HttpResponse EmbeddedCluster::recorded(const HttpRequest& request, HttpResponse response) {
+ExchangeResponse EmbeddedCluster::recorded(const ExchangeRequest& request, ExchangeResponse response) {
   if (options_.recorder != nullptr) options_.recorder->client(clock_.now(), request, response);
   return response;
 }
 
 // GET tells the time; PUT changes it: {"paused": true}, {"speed": 100}, {"advance": "5s"}, or several.
-HttpResponse EmbeddedCluster::handleClock(const HttpRequest& request) {
+ExchangeResponse EmbeddedCluster::handleClock(const ExchangeRequest& request) {
   const AccessAttributes wanted = accessToClock(request.method);
   if (!mayDo(options_.users, request.user, wanted))
     return answerWith({403, "Forbidden",

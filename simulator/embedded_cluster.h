@@ -17,9 +17,9 @@
 #include "simulator/controllers.h"
 #include "simulator/exchange.h"
 #include "simulator/recorder.h"
-#include "simulator/reviewer.h"
 #include "simulator/user.h"
 #include "simulator/virtual_clock.h"
+#include "simulator/webhook_dispatcher.h"
 
 namespace lastout::simulator {
 
@@ -50,7 +50,7 @@ class EmbeddedCluster {
   EmbeddedCluster& operator=(const EmbeddedCluster&) = delete;
 
   // As the user of the request, or whom that one impersonates. Safe for any number of threads.
-  HttpResponse handle(const HttpRequest& request);
+  ExchangeResponse handle(const ExchangeRequest& request);
   ControlPlane& plane() { return plane_; }
   VirtualClock& clock() { return clock_; }
 
@@ -62,9 +62,9 @@ class EmbeddedCluster {
 
  private:
   void create(const std::string& path, const Json& object);  // as the admin
-  HttpResponse answer(const HttpRequest& request);
-  HttpResponse recorded(const HttpRequest& request, HttpResponse response);
-  HttpResponse handleClock(const HttpRequest& request);
+  ExchangeResponse answer(const ExchangeRequest& request);
+  ExchangeResponse recorded(const ExchangeRequest& request, ExchangeResponse response);
+  ExchangeResponse handleClock(const ExchangeRequest& request);
   void advance(std::chrono::milliseconds by);
   bool moveOn();
   void work();
@@ -76,7 +76,7 @@ class EmbeddedCluster {
   std::mt19937_64 random_ LASTOUT_GUARDED_BY(randomMutex_);
   VirtualClock clock_;
   ControlPlane plane_;
-  Reviewer reviewer_;
+  WebhookDispatcher reviewer_;
   Admitter admitter_;
   Controllers controllers_;
   Api api_;

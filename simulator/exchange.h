@@ -13,7 +13,7 @@
 
 namespace lastout::simulator {
 
-struct HttpRequest {
+struct ExchangeRequest {
   std::string method;  // "GET"
   std::string path;    // percent-encoded, without the query
   Query query;         // decoded
@@ -28,7 +28,7 @@ struct HttpRequest {
 // The answer to a watch: each piece has a few events.
 using WatchResponse = net::HttpStream;
 
-struct HttpResponse {
+struct ExchangeResponse {
   int status = 200;
   std::string contentType = "application/json";
   std::string body;
@@ -38,6 +38,6 @@ struct HttpResponse {
 };
 
 // Answers any request; called by many threads at once, and never throws.
-using Handler = std::function<HttpResponse(const HttpRequest&)>;
+using Handler = std::function<ExchangeResponse(const ExchangeRequest&)>;
 
 }  // namespace lastout::simulator

@@ -100,7 +100,7 @@ void setUnlessZero(Json& object, const std::string& key, int64_t value) {
   }
 }
 
-Json conditionJson(const Condition& condition, std::string_view now) {
+Json conditionJson(const StatusCondition& condition, std::string_view now) {
   return {{"type", condition.type},
           {"status", condition.isTrue ? "True" : "False"},
           {"lastTransitionTime", now},
@@ -116,7 +116,7 @@ const Json* findCondition(const Json& status, std::string_view type) {
   return found == conditions->end() ? nullptr : &*found;
 }
 
-Json& setCondition(Json& conditions, const Condition& condition, std::string_view now) {
+Json& setCondition(Json& conditions, const StatusCondition& condition, std::string_view now) {
   if (!conditions.is_array()) conditions = Json::array();
   Json wanted = conditionJson(condition, now);
   for (Json& present : conditions) {

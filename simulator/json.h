@@ -39,7 +39,7 @@ Json* listIn(Json& parent, const std::string& key);
 void setDefault(Json& object, const std::string& key, Json value);
 // Removes those of `keys` that hold what Kubernetes leaves out: null, "", an empty list or object.
 void dropEmpty(Json& object, std::initializer_list<const char*> keys);
-// Removes one key; nothing when `object` is none.
+// Removes one key; does nothing if `object` is no object.
 void drop(Json& object, const std::string& key);
 // Gives `key` of `to` the value it has in `from`; removes it when it has none there.
 void copyKey(const Json& from, Json& to, const std::string& key);
@@ -61,7 +61,7 @@ void forEachObject(Json& parent, const std::string& key, Change change) {
 
 // --- Conditions: the entries of status.conditions that controllers write.
 
-struct Condition {
+struct StatusCondition {
   std::string type;
   bool isTrue = false;
   std::string reason;
@@ -69,11 +69,11 @@ struct Condition {
 };
 
 // {type, status, reason, message, lastTransitionTime}.
-Json conditionJson(const Condition& condition, std::string_view now);
+Json conditionJson(const StatusCondition& condition, std::string_view now);
 // The condition of that type among status.conditions; nullptr when there is none.
 const Json* findCondition(const Json& status, std::string_view type);
 // Puts a condition into `conditions` (made a list when it is none) where the one of its type stands, or at
 // the end. lastTransitionTime changes only with the condition's status. Returns the entry.
-Json& setCondition(Json& conditions, const Condition& condition, std::string_view now);
+Json& setCondition(Json& conditions, const StatusCondition& condition, std::string_view now);
 
 }  // namespace lastout::simulator

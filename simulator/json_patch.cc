@@ -17,7 +17,7 @@ namespace {
 
 using PointerTokens = std::vector<std::string>;  // of a JSON pointer
 
-// RFC 6901; nothing when the text is no pointer.
+// Reads a JSON pointer (RFC 6901); nullopt: the text is none.
 std::optional<PointerTokens> parsePointer(std::string_view text) {
   PointerTokens tokens;
   if (text.empty()) return tokens;

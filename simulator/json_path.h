@@ -9,8 +9,8 @@
 
 namespace lastout::simulator {
 
-// The values at `path` within `json`, in their order; none when nothing is there or when the path, at most
-// 1,024 bytes, is written in another way (slices, "..").
+// Returns the values at `path` within `json`, in order; empty if there is none, or if the path (at most 1,024
+// bytes) uses other syntax (slices, "..").
 std::vector<const Json*> valuesAt(const Json& json, std::string_view path);
 
 }  // namespace lastout::simulator

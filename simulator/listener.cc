@@ -57,8 +57,8 @@ std::string_view bearerToken(std::string_view authorization) {
   return authorization.substr(kBearer.size());
 }
 
-ApiResult<HttpRequest> toRequest(net::HttpRequest request) {
-  HttpRequest result;
+ApiResult<ExchangeRequest> toRequest(net::HttpRequest request) {
+  ExchangeRequest result;
   auto query = parseQuery(request.query);
   if (!query) return tl::unexpected(std::move(query.error()));
   result.query = std::move(*query);
@@ -76,7 +76,7 @@ ApiResult<HttpRequest> toRequest(net::HttpRequest request) {
   return result;
 }
 
-net::HttpResponse toAnswer(HttpResponse answer) {
+net::HttpResponse toAnswer(ExchangeResponse answer) {
   net::HttpResponse response;
   response.status = answer.status;
   response.contentType = std::move(answer.contentType);

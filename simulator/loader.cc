@@ -18,7 +18,7 @@ int rankOf(const kube::Object& object) {
 }
 
 // An object by which owner references find it: they name a kind, not a resource.
-using OwnerName = std::tuple<std::string, std::string, std::string>;  // namespace, kind, name
+using OwnerKindAndName = std::tuple<std::string, std::string, std::string>;  // namespace, kind, name
 
 class Load {
  public:
@@ -35,19 +35,19 @@ class Load {
   void makeNamespace(const kube::Object& object);
   void create(const kube::Object& object);
   void rename(Json& object, const kube::Object& source) const;
-  HttpResponse send(const std::string& method, const std::string& path, const Json& body);
+  ExchangeResponse send(const std::string& method, const std::string& path, const Json& body);
   std::string pathOf(const kube::Object& object) const;
-  void fail(const kube::Object& object, const HttpResponse& response);
+  void fail(const kube::Object& object, const ExchangeResponse& response);
 
   EmbeddedCluster& cluster_;
   size_t created_ = 0;
   kube::Errors errors_;
-  std::set<OwnerName> awaited_;            // objects of this load that are not created yet
-  std::map<OwnerName, std::string> uids_;  // of those that are
+  std::set<OwnerKindAndName> awaited_;            // objects of this load that are not created yet
+  std::map<OwnerKindAndName, std::string> uids_;  // of those that are
   std::set<std::string> namespaces_;
 };
 
-OwnerName ownerNameOf(const kube::Object& object) {
+OwnerKindAndName ownerNameOf(const kube::Object& object) {
   return {object.key.namespaceName, object.kind, object.key.name};
 }
 
@@ -77,8 +77,8 @@ bool Load::isReady(const kube::Object& object) const {
   });
 }
 
-HttpResponse Load::send(const std::string& method, const std::string& path, const Json& body) {
-  HttpRequest request;
+ExchangeResponse Load::send(const std::string& method, const std::string& path, const Json& body) {
+  ExchangeRequest request;
   request.method = method;
   request.path = path;
   if (method == "POST") request.query = {{"fieldValidation", "Strict"}};  // as kubectl does
@@ -123,7 +123,7 @@ void Load::create(const kube::Object& object) {
   content["metadata"]["namespace"] = object.key.namespaceName;
   if (object.key.namespaceName.empty()) content["metadata"].erase("namespace");
   rename(content, object);
-  const HttpResponse response = send("POST", pathOf(object), content);
+  const ExchangeResponse response = send("POST", pathOf(object), content);
   const bool isKnownNamespace = response.status == 409 && object.key.type == kube::kNamespaces;
   if (response.status != 201 && !isKnownNamespace) return fail(object, response);
   const Json created = Json::parse(response.body, nullptr, false);
@@ -131,11 +131,11 @@ void Load::create(const kube::Object& object) {
   if (object.key.type == kube::kNamespaces) namespaces_.insert(object.key.name);
   ++created_;
   if (!object.meta.deletionTimestamp) return;
-  const HttpResponse deleted = send("DELETE", pathOf(object) + "/" + object.key.name, nullptr);
+  const ExchangeResponse deleted = send("DELETE", pathOf(object) + "/" + object.key.name, nullptr);
   if (deleted.status != 200) fail(object, deleted);
 }
 
-void Load::fail(const kube::Object& object, const HttpResponse& response) {
+void Load::fail(const kube::Object& object, const ExchangeResponse& response) {
   const Json status = Json::parse(response.body, nullptr, false);
   const std::string_view message = stringAt(status, {"message"});
   errors_.push_back({kube::toString(object.key) + " was refused: " +
@@ -171,10 +171,10 @@ tl::expected<size_t, kube::Errors> loadManifests(EmbeddedCluster& cluster,
 }
 
 tl::expected<void, kube::Errors> addControllers(EmbeddedCluster& cluster,
-                                                const std::vector<replay::Controller>& controllers) {
+                                                const std::vector<replay::ScenarioController>& controllers) {
   kube::Errors errors;
   const kube::MutexLock lock(cluster.plane().mutex);
-  for (const replay::Controller& controller : controllers) {
+  for (const replay::ScenarioController& controller : controllers) {
     std::optional<kube::ObjectKey> runsIn;
     if (controller.runsIn) runsIn = controller.runsIn->pattern.key;
     const auto added = cluster.plane().live.addController({.name = controller.name,

@@ -12,13 +12,13 @@ namespace lastout::simulator {
 
 // Creates the objects: definitions and namespaces first, then owners before what they own, works last. Owner
 // references get the uids that the owners have here; namespaces that are only named are made; what is being
-// deleted in the file is deleted. The number of objects, or what could not be created, each with its place;
-// the rest is there then.
+// deleted in the file is deleted. Returns the number of objects. Fails with the place of each object that
+// could not be created; the others exist then.
 tl::expected<size_t, kube::Errors> loadManifests(EmbeddedCluster& cluster,
                                                  const replay::Manifests& manifests);
 
 // The finalizer controllers that a scenario declares; they work from now on.
 tl::expected<void, kube::Errors> addControllers(EmbeddedCluster& cluster,
-                                                const std::vector<replay::Controller>& controllers);
+                                                const std::vector<replay::ScenarioController>& controllers);
 
 }  // namespace lastout::simulator

@@ -8,8 +8,8 @@
 #include "simulator/defaults.h"
 #include "simulator/field_error.h"
 #include "simulator/names.h"
-#include "simulator/policies.h"
 #include "simulator/scale.h"
+#include "simulator/validating_admission_policies.h"
 #include "simulator/webhooks.h"
 
 namespace lastout::simulator {

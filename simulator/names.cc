@@ -16,36 +16,36 @@ constexpr size_t kMostAnnotationBytes = size_t{256} << 10;  // keys and values t
 constexpr size_t kLongestMessageBody = 500;                 // bytes of a body that a message repeats
 
 // What a field of metadata holds.
-enum class Form { Text, Number, Texts, TextMap, Owners };
+enum class MetadataFieldKind { Text, Number, Texts, TextMap, Owners };
 
-constexpr std::array<std::pair<std::string_view, Form>, 14> kForms = {{
-    {"annotations", Form::TextMap},
-    {"creationTimestamp", Form::Text},
-    {"deletionGracePeriodSeconds", Form::Number},
-    {"deletionTimestamp", Form::Text},
-    {"finalizers", Form::Texts},
-    {"generateName", Form::Text},
-    {"generation", Form::Number},
-    {"labels", Form::TextMap},
-    {"name", Form::Text},
-    {"namespace", Form::Text},
-    {"ownerReferences", Form::Owners},
-    {"resourceVersion", Form::Text},
-    {"selfLink", Form::Text},
-    {"uid", Form::Text},
+constexpr std::array<std::pair<std::string_view, MetadataFieldKind>, 14> kMetadataFieldKinds = {{
+    {"annotations", MetadataFieldKind::TextMap},
+    {"creationTimestamp", MetadataFieldKind::Text},
+    {"deletionGracePeriodSeconds", MetadataFieldKind::Number},
+    {"deletionTimestamp", MetadataFieldKind::Text},
+    {"finalizers", MetadataFieldKind::Texts},
+    {"generateName", MetadataFieldKind::Text},
+    {"generation", MetadataFieldKind::Number},
+    {"labels", MetadataFieldKind::TextMap},
+    {"name", MetadataFieldKind::Text},
+    {"namespace", MetadataFieldKind::Text},
+    {"ownerReferences", MetadataFieldKind::Owners},
+    {"resourceVersion", MetadataFieldKind::Text},
+    {"selfLink", MetadataFieldKind::Text},
+    {"uid", MetadataFieldKind::Text},
 }};
 
-std::string_view goType(Form form) {
+std::string_view goType(MetadataFieldKind form) {
   switch (form) {
-    case Form::Text:
+    case MetadataFieldKind::Text:
       return "string";
-    case Form::Number:
+    case MetadataFieldKind::Number:
       return "int64";
-    case Form::Texts:
+    case MetadataFieldKind::Texts:
       return "[]string";
-    case Form::TextMap:
+    case MetadataFieldKind::TextMap:
       return "map[string]string";
-    case Form::Owners:
+    case MetadataFieldKind::Owners:
       return "[]v1.OwnerReference";
   }
   return "";
@@ -77,19 +77,19 @@ std::optional<Mismatch> mismatchOfOwners(const Json& owners) {
 }
 
 // null stands for an absent field everywhere.
-std::optional<Mismatch> mismatch(const Json& value, Form form) {
+std::optional<Mismatch> mismatch(const Json& value, MetadataFieldKind form) {
   if (value.is_null()) return std::nullopt;
   const Mismatch wrong{goKind(value), goType(form)};
   switch (form) {
-    case Form::Text:
+    case MetadataFieldKind::Text:
       return value.is_string() ? std::nullopt : std::optional(wrong);
-    case Form::Number:
+    case MetadataFieldKind::Number:
       return value.is_number_integer() ? std::nullopt : std::optional(wrong);
-    case Form::Texts:
+    case MetadataFieldKind::Texts:
       return value.is_array() ? mismatchOfItems(value) : wrong;
-    case Form::TextMap:
+    case MetadataFieldKind::TextMap:
       return value.is_object() ? mismatchOfItems(value) : wrong;
-    case Form::Owners:
+    case MetadataFieldKind::Owners:
       return value.is_array() ? mismatchOfOwners(value) : wrong;
   }
   return std::nullopt;
@@ -101,7 +101,7 @@ ApiResult<void> checkForm(const ServedType& type, const Json& metadata) {
         undecodable(type.kind, type.version, wrong.found, "ObjectMeta." + field, wrong.wanted));
   };
   if (!metadata.is_object()) return fail({goKind(metadata), "v1.ObjectMeta"}, "metadata");
-  for (const auto& [key, form] : kForms) {
+  for (const auto& [key, form] : kMetadataFieldKinds) {
     const auto found = metadata.find(key);
     if (found == metadata.end()) continue;
     if (const auto wrong = mismatch(*found, form)) return fail(*wrong, "metadata." + std::string(key));

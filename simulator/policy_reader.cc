@@ -6,7 +6,7 @@
 #include "kube/fields.h"
 #include "kube/well_known.h"
 #include "simulator/match_resources.h"
-#include "simulator/policies.h"
+#include "simulator/validating_admission_policies.h"
 
 namespace lastout::simulator {
 namespace {
@@ -25,15 +25,15 @@ class PolicyReader {
  public:
   PolicyReader(kube::Fields& spec, std::vector<StatusCause>& causes) : spec_(&spec), read_(causes) {}
 
-  AdmissionPolicy policy();
+  ValidatingAdmissionPolicy policy();
   PolicyBinding binding();
 
  private:
   kube::MatchResources matchResources(kube::Fields& fields);
   std::vector<kube::RuleWithOperations> rules(kube::Fields& fields, std::string_view key);
-  void variables(AdmissionPolicy& policy);
+  void variables(ValidatingAdmissionPolicy& policy);
   PolicyValidation validation(kube::Fields& fields, CelExpression expression);
-  void validations(AdmissionPolicy& policy);
+  void validations(ValidatingAdmissionPolicy& policy);
   void actions(PolicyBinding& binding);
   void refuse(std::string_view key, std::string_view why) {
     if (spec_->any(key) != nullptr) read_.forbidden(spec_->pathOf(key), why);
@@ -65,7 +65,7 @@ kube::MatchResources PolicyReader::matchResources(kube::Fields& fields) {
   return resources;
 }
 
-void PolicyReader::variables(AdmissionPolicy& policy) {
+void PolicyReader::variables(ValidatingAdmissionPolicy& policy) {
   for (kube::Fields& each : spec_->items("variables")) {
     const std::string name = each.string("name").value_or("");
     if (name.empty())
@@ -95,7 +95,7 @@ PolicyValidation PolicyReader::validation(kube::Fields& fields, CelExpression ex
   return made;
 }
 
-void PolicyReader::validations(AdmissionPolicy& policy) {
+void PolicyReader::validations(ValidatingAdmissionPolicy& policy) {
   auto items = spec_->items("validations");
   if (items.empty())
     read_.required(spec_->pathOf("validations"),
@@ -110,8 +110,8 @@ void PolicyReader::validations(AdmissionPolicy& policy) {
   }
 }
 
-AdmissionPolicy PolicyReader::policy() {
-  AdmissionPolicy policy;
+ValidatingAdmissionPolicy PolicyReader::policy() {
+  ValidatingAdmissionPolicy policy;
   refuse("paramKind", kNoParameters);
   refuse("auditAnnotations", "this API server keeps no audit log");
   const std::string path = spec_->pathOf("matchConstraints");
@@ -189,7 +189,7 @@ auto readAll(const Json& object, Read read) -> ApiResult<decltype(read(std::decl
 
 }  // namespace
 
-ApiResult<AdmissionPolicy> checkPolicy(const Json& policy) {
+ApiResult<ValidatingAdmissionPolicy> checkPolicy(const Json& policy) {
   return readAll(policy, [](PolicyReader& reader) { return reader.policy(); });
 }
 

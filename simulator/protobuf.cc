@@ -206,7 +206,8 @@ std::optional<uint64_t> takeVarint(std::string_view& text) {
   return std::nullopt;
 }
 
-// The next field; nothing when the text is cut, or of a wire type that Kubernetes' kinds do not use.
+// Takes the next field; nullopt: the text is cut off, or the field has a wire type that Kubernetes' kinds do
+// not use.
 std::optional<WireField> takeField(std::string_view& text) {
   const auto tag = takeVarint(text);
   const auto value = takeVarint(text);

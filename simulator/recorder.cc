@@ -118,7 +118,7 @@ void Recorder::write(const std::string& line) {
   if (file_.is_open()) file_ << line << '\n';
 }
 
-void Recorder::client(Time when, const HttpRequest& request, const HttpResponse& response) {
+void Recorder::client(Time when, const ExchangeRequest& request, const ExchangeResponse& response) {
   const std::optional<Target> target = parseTarget(request.path);
   const std::string resource = target ? target->resource : std::string();
   Json line = {{"t", secondsAt(when)},

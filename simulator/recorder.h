@@ -34,7 +34,7 @@ class Recorder {
   static kube::Result<std::unique_ptr<Recorder>> open(const std::string& path);
 
   // What was asked and answered. Of what was read only the status; the bodies of writes and of refusals too.
-  void client(Time when, const HttpRequest& request, const HttpResponse& response);
+  void client(Time when, const ExchangeRequest& request, const ExchangeResponse& response);
   // The verdict of a review by these webhooks; null: it was allowed.
   void review(Time when, const Mutation& mutation, const std::vector<std::string>& webhooks,
               const ApiError* denial);

@@ -194,7 +194,7 @@ ApiResult<void> checkFields(const Json& body) {
                                           "nothing else"));
 }
 
-// The text there; nothing when it is absent, or null.
+// Returns the text there; nullopt: it is absent or null.
 std::optional<std::string> givenText(const Json& body, std::initializer_list<std::string_view> path) {
   const Json* found = at(body, path);
   if (found == nullptr || !found->is_string()) return std::nullopt;

@@ -24,7 +24,7 @@ struct Target {
   std::string name;           // empty: the collection
   std::string subresource;
 };
-// Nothing when the path is none of a resource; parts are percent-decoded.
+// Reads the path of a resource and percent-decodes its parts; nullopt: it is no path of a resource.
 std::optional<Target> parseTarget(std::string_view path);
 
 using Query = kube::Query;

@@ -23,7 +23,7 @@ namespace lastout::simulator {
 // What becomes of unknown fields besides being dropped: nothing, a warning, or 400 (rest/022).
 enum class FieldValidation { Ignore, Warn, Strict };
 
-// The parameter ?fieldValidation=; "" means Warn. Nothing when it is another word.
+// Reads the parameter ?fieldValidation=; "" means Warn; nullopt: another word.
 std::optional<FieldValidation> parseFieldValidation(std::string_view parameter);
 
 // Prunes an object that a client sent, then fills in defaults. Returns the warnings to answer with

@@ -27,7 +27,7 @@ const Json* listOf(const Json& schema, const char* key) {
   return list != nullptr && list->is_array() ? list : nullptr;
 }
 
-// A limit such as maxLength; nothing when the schema has none.
+// Returns a limit such as maxLength; nullopt: the schema has none.
 std::optional<int64_t> limitOf(const Json& schema, const char* key) {
   const Json* limit = at(schema, {key});
   if (limit == nullptr || !limit->is_number_integer()) return std::nullopt;

@@ -32,8 +32,8 @@ size_t keptBytes(const Write& write) {
          (write.kind == Write::Kind::Deleted ? write.record->bytes() : 0);
 }
 
-std::shared_ptr<History> historySince(uint64_t version) {
-  auto history = std::make_shared<History>();
+std::shared_ptr<WriteHistory> historySince(uint64_t version) {
+  auto history = std::make_shared<WriteHistory>();
   history->knownSince = version;
   return history;
 }
@@ -44,7 +44,7 @@ using Records = std::map<std::string, RecordRef, std::less<>>;
 
 // By path name what was there at a version of all that was written since, in one namespace and behind a name;
 // null: nothing. The first write since then knows.
-Records undoneSince(const History& history, uint64_t version, const std::string& space,
+Records undoneSince(const WriteHistory& history, uint64_t version, const std::string& space,
                     std::string_view behind) {
   Records undone;
   auto write = std::upper_bound(history.writes.begin(), history.writes.end(), version, isBefore);
@@ -81,7 +81,7 @@ const std::string& StoredRecord::metadataText() const {
   return metadataText_;
 }
 
-bool History::after(uint64_t version, size_t bytes, std::vector<Write>& out) const {
+bool WriteHistory::after(uint64_t version, size_t bytes, std::vector<Write>& out) const {
   if (version < knownSince) return false;
   auto at = std::upper_bound(writes.begin(), writes.end(), version, isBefore);
   for (size_t taken = 0; at != writes.end() && taken < bytes; ++at) {
@@ -116,7 +116,8 @@ RecordRef Storage::put(const kube::ObjectKey& key, Json object) {
   RecordRef& place = all.objects[pathName(key)];
   const RecordRef before = std::exchange(place, record);
   version_ = record->version();
-  remember(*all.history, {before == nullptr ? Write::Kind::Added : Write::Kind::Modified, record, before});
+  addToHistory(*all.history,
+               {before == nullptr ? Write::Kind::Added : Write::Kind::Modified, record, before});
   return record;
 }
 
@@ -127,11 +128,11 @@ RecordRef Storage::erase(const kube::ObjectKey& key) {
   Collection& all = madeCollection(key.type);
   all.objects.erase(pathName(key));
   version_ = last->version();
-  remember(*all.history, {Write::Kind::Deleted, last, before});
+  addToHistory(*all.history, {Write::Kind::Deleted, last, before});
   return last;
 }
 
-void Storage::remember(History& history, Write write) const {
+void Storage::addToHistory(WriteHistory& history, Write write) const {
   history.bytes += keptBytes(write);
   history.writes.push_back(std::move(write));
   while (history.writes.size() > mostWrites_ || (history.bytes > mostBytes_ && history.writes.size() > 1)) {
@@ -180,7 +181,7 @@ std::optional<StoragePage> Storage::listAt(const kube::GroupResource& type, uint
   }
 }
 
-std::shared_ptr<const History> Storage::history(const kube::GroupResource& type) {
+std::shared_ptr<const WriteHistory> Storage::history(const kube::GroupResource& type) {
   return madeCollection(type).history;
 }
 

@@ -59,7 +59,7 @@ struct Write {
 };
 
 // The last writes of one type.
-struct History {
+struct WriteHistory {
   std::deque<Write> writes;
   uint64_t knownSince = 0;  // the oldest version that all writes after it are known of
   size_t bytes = 0;         // of the contents that are kept for these writes alone
@@ -104,19 +104,19 @@ class Storage {
 
   // The objects of a type, or those in one namespace, in the order of their path names, which is etcd's.
   std::vector<RecordRef> list(const kube::GroupResource& type, std::string_view namespaceName) const;
-  // A part of them as they were at a version; nothing when the history does not reach back that far.
+  // Returns a part of them as they were at a version; nullopt: the history does not reach back that far.
   std::optional<StoragePage> listAt(const kube::GroupResource& type, uint64_t version,
                                     const ListRange& part) const;
-  std::shared_ptr<const History> history(const kube::GroupResource& type);
+  std::shared_ptr<const WriteHistory> history(const kube::GroupResource& type);
 
  private:
   struct Collection {
     std::map<std::string, RecordRef, std::less<>> objects;  // by path name
-    std::shared_ptr<History> history;
+    std::shared_ptr<WriteHistory> history;
   };
   const Collection* collection(const kube::GroupResource& type) const;
   Collection& madeCollection(const kube::GroupResource& type);
-  void remember(History& history, Write write) const;
+  void addToHistory(WriteHistory& history, Write write) const;
 
   size_t mostWrites_;
   size_t mostBytes_;

@@ -52,7 +52,7 @@ constexpr MergedList kMergedLists[] = {
     {"", "webhooks", "name"},  // of both webhook configurations
 };
 
-// How a list is merged; nothing when it is replaced.
+// The key by which a list is merged; nullopt: the list is replaced.
 using ListKey = std::optional<std::string_view>;
 
 // Applies one patch. The recursion is as deep as the patch, which decodePatch bounds.

@@ -18,7 +18,7 @@ Json toPartialMetadata(const Json& object);
 // What a row of a table repeats of its object.
 enum class IncludeObject { None, Metadata, Object };
 
-// The parameter ?includeObject=; "" means Metadata. Nothing when it is another word.
+// Reads the parameter ?includeObject=; "" means Metadata; nullopt: another word.
 std::optional<IncludeObject> parseIncludeObject(std::string_view parameter);
 
 struct TableOptions {

@@ -33,7 +33,7 @@ class Watch : public WatchResponse {
   WatchOptions options_;
   Clock::time_point endsAt_;
   Clock::time_point nextBookmark_;
-  std::shared_ptr<const History> history_;
+  std::shared_ptr<const WriteHistory> history_;
   std::deque<RecordRef> there_;      // when it began, selected, and not told yet
   std::optional<ApiError> refusal_;  // when it began
   bool over_ = false;

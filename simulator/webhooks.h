@@ -97,7 +97,7 @@ struct WebhookUrlProblem {
   std::string message;
 };
 
-// What is wrong with it, in the API server's words; nothing: it can be called.
+// Returns what is wrong with the URL, in the API server's words; nullopt: it can be called.
 std::optional<WebhookUrlProblem> webhookUrlProblem(std::string_view url);
 // The parts of a URL without a problem; nothing for another one.
 std::optional<WebhookUrl> parseWebhookUrl(std::string_view url);

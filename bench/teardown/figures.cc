@@ -12,8 +12,8 @@ Lifetime lifetimeOf(const std::map<kube::ObjectKey, Lifetime>& all, const kube::
   return found == all.end() ? Lifetime() : found->second;
 }
 
-// When everything that the provider waits for is gone; nothing: something is there.
-std::optional<Milliseconds> freeAt(const Operator& one, const History& history) {
+// Returns when the last object that the provider waits for was gone; nullopt: one still exists.
+std::optional<Milliseconds> freeAt(const Operator& one, const TeardownHistory& history) {
   Milliseconds last{0};
   for (const kube::ObjectKey& object : one.awaited) {
     const Lifetime lifetime = lifetimeOf(history.objects, object);
@@ -23,7 +23,7 @@ std::optional<Milliseconds> freeAt(const Operator& one, const History& history) 
   return last;
 }
 
-void addProvider(Figures& figures, const Operator& one, const History& history) {
+void addProvider(Figures& figures, const Operator& one, const TeardownHistory& history) {
   const std::optional<Milliseconds> free = freeAt(one, history);
   const Lifetime provider = lifetimeOf(history.objects, one.provider);
   const std::optional<Milliseconds> deleted = provider.deletedAt;
@@ -34,7 +34,7 @@ void addProvider(Figures& figures, const Operator& one, const History& history) 
     figures.waits.push_back(*deleted - std::max(*free, provider.askedAt.value_or(*deleted)));
 }
 
-void addWork(Figures& figures, const FleetWork& work, const History& history) {
+void addWork(Figures& figures, const FleetWork& work, const TeardownHistory& history) {
   const kube::ObjectKey key{kWorkType, kWorksNamespace, work.name};
   const std::optional<Milliseconds> reported = lifetimeOf(history.works, key).goneAt;
   std::string early;
@@ -53,10 +53,10 @@ void addWork(Figures& figures, const FleetWork& work, const History& history) {
 
 }  // namespace
 
-Figures figuresOf(const Fleet& fleet, const History& history) {
+Figures figuresOf(const Fleet& fleet, const TeardownHistory& history) {
   Figures figures;
   figures.denied = history.denied;
-  figures.carriedOut = history.carriedOut;
+  figures.deletedByLastout = history.deletedByLastout;
   figures.unasked = history.unasked;
   for (const Operator& one : fleet.operators) {
     addProvider(figures, one, history);

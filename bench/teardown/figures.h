@@ -20,10 +20,10 @@ struct Figures {
   int providersStuck = 0;  // their criteria hold, and they are there
   int providersEarly = 0;  // went before their criteria held
   int denied = 0;
-  int carriedOut = 0;
+  int deletedByLastout = 0;
   std::vector<std::string> unasked;
 };
 
-Figures figuresOf(const Fleet& fleet, const History& history);
+Figures figuresOf(const Fleet& fleet, const TeardownHistory& history);
 
 }  // namespace lastout::bench

@@ -27,7 +27,7 @@ std::string groupOf(const Json& object) {
   return slash == std::string::npos ? "" : version.substr(0, slash);
 }
 
-void noteChange(History& history, const Json& line) {
+void noteChange(TeardownHistory& history, const Json& line) {
   const std::string resource = textOf(line, "resource");
   const kube::ObjectKey key{
       {groupOf(line.at("object")), resource}, textOf(line, "namespace"), textOf(line, "name")};
@@ -42,8 +42,8 @@ void noteChange(History& history, const Json& line) {
 
 }  // namespace
 
-History readHistory(std::istream& recording) {
-  History history;
+TeardownHistory readHistory(std::istream& recording) {
+  TeardownHistory history;
   std::set<std::string> asked;  // the uids of objects that others wanted to delete, and the paths of Secrets
   for (std::string text; std::getline(recording, text);) {
     const Json line = Json::parse(text, nullptr, false);
@@ -65,7 +65,7 @@ History readHistory(std::istream& recording) {
     const std::string action = textOf(line, "action");
     const bool deletes = kind == "client" && action.starts_with("DELETE ");
     if (!deletes || !byAdmin || kOwn.contains(action.substr(7)) || line.at("status") != 200) continue;
-    ++history.carriedOut;
+    ++history.deletedByLastout;
     const Json uid = line.value("/request/preconditions/uid"_json_pointer, Json());
     // What a request about a Secret says is not recorded.
     const std::string path = textOf(line, "path");

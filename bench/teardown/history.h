@@ -20,17 +20,17 @@ struct Lifetime {
   std::optional<Milliseconds> goneAt;
 };
 
-struct History {
+struct TeardownHistory {
   std::map<kube::ObjectKey, Lifetime> objects;  // by their names; of one that came again, the last
-  std::map<kube::ObjectKey, Lifetime> works;    // ManifestWorks likewise
+  std::map<kube::ObjectKey, Lifetime> works;    // the same of ManifestWorks
   Milliseconds begunAt{0};                      // the first ManifestWork was deleted
   Milliseconds lastAt{0};                       // of anything that has happened
   int denied = 0;                               // DELETEs of controllers
-  int carriedOut = 0;                           // DELETEs by lastout that were accepted
+  int deletedByLastout = 0;                     // DELETEs by lastout that were accepted
   std::vector<std::string> unasked;             // of these, objects that nobody else had asked to delete
 };
 
 // Ends the program when a line is none of a recording.
-History readHistory(std::istream& recording);
+TeardownHistory readHistory(std::istream& recording);
 
 }  // namespace lastout::bench

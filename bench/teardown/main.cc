@@ -49,10 +49,10 @@ void add(CLI::App& app, Options& options) {
   app.add_option("--keep", options.keep, "keeps the recording of the last order in this file");
 }
 
-Order runOrder(const Options& options, uint32_t seed, bool runsDeferredDeletions) {
+TeardownOrder runOrder(const Options& options, uint32_t seed, bool runsDeferredDeletions) {
   const Fleet fleet =
       makeFleet({options.operators, seed, runsDeferredDeletions ? "" : "Never", options.dependencies});
-  RunOptions run;
+  TeardownRunOptions run;
   run.speed = options.speed;
   run.seed = seed;
   run.keep = options.keep;
@@ -64,7 +64,7 @@ Order runOrder(const Options& options, uint32_t seed, bool runsDeferredDeletions
 }
 
 int runAll(const Options& options) {
-  std::vector<Order> orders;
+  std::vector<TeardownOrder> orders;
   for (const bool runsDeferredDeletions : {true, false}) {
     const int count = runsDeferredDeletions ? options.orders : std::min(options.orders, options.without);
     for (int i = 0; i < count; ++i) {
@@ -77,7 +77,7 @@ int runAll(const Options& options) {
   }
   if (!options.json) std::cout << table(orders);
   bool isKept = true;
-  for (const Order& order : orders) {
+  for (const TeardownOrder& order : orders) {
     for (const std::string& shortfall : shortfalls(order)) {
       std::cerr << "order " << order.seed << ": " << shortfall << "\n";
       isKept = false;

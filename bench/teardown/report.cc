@@ -10,7 +10,7 @@ namespace {
 using Values = std::vector<double>;
 
 double secondsOf(Milliseconds time) { return static_cast<double>(time.count()) / 1000; }
-double wallSecondsOf(const Order& order, Milliseconds time) { return secondsOf(time) / order.speed; }
+double wallSecondsOf(const TeardownOrder& order, Milliseconds time) { return secondsOf(time) / order.speed; }
 
 // The smallest of the values that so many of them (0 to 1) do not exceed; 0 of none.
 double quantile(Values values, double share) {
@@ -40,36 +40,39 @@ std::string range(const Values& values, int digits = 0) {
          decimal(quantile(values, 1), digits) + ")";
 }
 
-Values eachOf(const std::vector<Order>& orders, const std::function<double(const Order&)>& value) {
+Values eachOf(const std::vector<TeardownOrder>& orders,
+              const std::function<double(const TeardownOrder&)>& value) {
   Values values;
   values.reserve(orders.size());
-  for (const Order& order : orders) values.push_back(value(order));
+  for (const TeardownOrder& order : orders) values.push_back(value(order));
   return values;
 }
 
-Values waitsOf(const std::vector<Order>& orders, bool wall) {
+Values waitsOf(const std::vector<TeardownOrder>& orders, bool wall) {
   Values values;
-  for (const Order& order : orders) {
+  for (const TeardownOrder& order : orders) {
     for (const Milliseconds wait : order.figures.waits)
       values.push_back(wall ? wallSecondsOf(order, wait) : secondsOf(wait));
   }
   return values;
 }
 
-int sumOf(const std::vector<Order>& orders, int Figures::*what) {
+int sumOf(const std::vector<TeardownOrder>& orders, int Figures::*what) {
   int sum = 0;
-  for (const Order& order : orders) sum += order.figures.*what;
+  for (const TeardownOrder& order : orders) sum += order.figures.*what;
   return sum;
 }
 
-double ratioOf(const Order& order) { return secondsOf(order.figures.total) / secondsOf(order.longestPath); }
+double ratioOf(const TeardownOrder& order) {
+  return secondsOf(order.figures.total) / secondsOf(order.longestPath);
+}
 
 struct Row {
   std::string what;
-  std::function<std::string(const std::vector<Order>&)> show;
+  std::function<std::string(const std::vector<TeardownOrder>&)> show;
   // Not to be shown where nothing is carried out: the clock's speed changes there on the way, and what never
   // ends takes no time.
-  bool isOfCarriedOut = false;
+  bool isOfDeferredDeletions = false;
 };
 
 const std::vector<Row>& rows() {
@@ -78,21 +81,22 @@ const std::vector<Row>& rows() {
       {"ended empty",
        [](const auto& orders) {
          return std::to_string(
-             std::ranges::count_if(orders, [](const Order& order) { return order.figures.isEmpty; }));
+             std::ranges::count_if(orders, [](const TeardownOrder& order) { return order.figures.isEmpty; }));
        }},
       {"works that are left",
        [](const auto& orders) {
-         return range(eachOf(orders, [](const Order& order) { return order.figures.worksLeft; }));
+         return range(eachOf(orders, [](const TeardownOrder& order) { return order.figures.worksLeft; }));
        }},
       {"works reported gone before what they had applied",
        [](const auto& orders) {
-         return range(eachOf(orders, [](const Order& order) { return order.figures.early.size(); }));
+         return range(eachOf(orders, [](const TeardownOrder& order) { return order.figures.early.size(); }));
        }},
       {"providers that went before their criteria held",
        [](const auto& orders) { return std::to_string(sumOf(orders, &Figures::providersEarly)); }},
       {"providers that are left although their criteria hold",
        [](const auto& orders) {
-         return range(eachOf(orders, [](const Order& order) { return order.figures.providersStuck; }));
+         return range(
+             eachOf(orders, [](const TeardownOrder& order) { return order.figures.providersStuck; }));
        }},
       {"from there to their deletion, on the wall",
        [](const auto& orders) { return spread(waitsOf(orders, true)); }, true},
@@ -100,26 +104,32 @@ const std::vector<Row>& rows() {
        [](const auto& orders) { return spread(waitsOf(orders, false)); }},
       {"DELETEs denied to controllers",
        [](const auto& orders) {
-         return range(eachOf(orders, [](const Order& order) { return order.figures.denied; }));
+         return range(eachOf(orders, [](const TeardownOrder& order) { return order.figures.denied; }));
        }},
       {"DELETEs by lastout; those that nobody had asked for",
        [](const auto& orders) {
          double unasked = 0;
-         for (const Order& order : orders) unasked += static_cast<double>(order.figures.unasked.size());
-         return range(eachOf(orders, [](const Order& order) { return order.figures.carriedOut; })) + "; " +
-                decimal(unasked, 0);
+         for (const TeardownOrder& order : orders)
+           unasked += static_cast<double>(order.figures.unasked.size());
+         return range(eachOf(orders,
+                             [](const TeardownOrder& order) { return order.figures.deletedByLastout; })) +
+                "; " + decimal(unasked, 0);
        }},
       {"until the last object was gone, on the wall",
        [](const auto& orders) {
          return range(eachOf(orders,
-                             [](const Order& order) { return wallSecondsOf(order, order.figures.total); }),
+                             [](const TeardownOrder& order) {
+                               return wallSecondsOf(order, order.figures.total);
+                             }),
                       1) +
                 " s";
        },
        true},
       {"the same in the controllers' time",
        [](const auto& orders) {
-         return range(eachOf(orders, [](const Order& order) { return secondsOf(order.figures.total); }), 1) +
+         return range(
+                    eachOf(orders, [](const TeardownOrder& order) { return secondsOf(order.figures.total); }),
+                    1) +
                 " s";
        },
        true},
@@ -131,7 +141,7 @@ const std::vector<Row>& rows() {
 
 }  // namespace
 
-std::vector<std::string> shortfalls(const Order& order) {
+std::vector<std::string> shortfalls(const TeardownOrder& order) {
   const Figures& figures = order.figures;
   std::vector<std::string> found;
   const auto add = [&](size_t count, const char* what) {
@@ -146,7 +156,7 @@ std::vector<std::string> shortfalls(const Order& order) {
   return found;
 }
 
-std::string oneLine(const Order& order) {
+std::string oneLine(const TeardownOrder& order) {
   const Figures& figures = order.figures;
   return "order " + std::to_string(order.seed) +
          (order.runsDeferredDeletions ? "" : ", nothing carried out") + ": " +
@@ -156,19 +166,22 @@ std::string oneLine(const Order& order) {
          (order.runsDeferredDeletions ? " on the wall" : " of the controllers' time");
 }
 
-std::string table(const std::vector<Order>& orders) {
-  std::vector<Order> with;
-  std::vector<Order> without;
-  for (const Order& order : orders) (order.runsDeferredDeletions ? with : without).push_back(order);
+std::string table(const std::vector<TeardownOrder>& orders) {
+  std::vector<TeardownOrder> with;
+  std::vector<TeardownOrder> without;
+  for (const TeardownOrder& order : orders) (order.runsDeferredDeletions ? with : without).push_back(order);
   std::string text = "| | deferred, and carried out | `deferredDeletions: Never` |\n|---|---|---|\n";
   for (const Row& row : rows()) {
-    const auto cell = [&row](const std::vector<Order>& some) { return some.empty() ? "" : row.show(some); };
-    text += "| " + row.what + " | " + cell(with) + " | " + (row.isOfCarriedOut ? "" : cell(without)) + " |\n";
+    const auto cell = [&row](const std::vector<TeardownOrder>& some) {
+      return some.empty() ? "" : row.show(some);
+    };
+    text += "| " + row.what + " | " + cell(with) + " | " + (row.isOfDeferredDeletions ? "" : cell(without)) +
+            " |\n";
   }
   return text;
 }
 
-Json toJson(const Order& order) {
+Json toJson(const TeardownOrder& order) {
   const Figures& figures = order.figures;
   Json waits = Json::array();
   for (const Milliseconds wait : figures.waits) waits.push_back(secondsOf(wait));
@@ -185,7 +198,7 @@ Json toJson(const Order& order) {
           {"providersStuck", figures.providersStuck},
           {"providersWaited", waits},
           {"denied", figures.denied},
-          {"carriedOut", figures.carriedOut},
+          {"carriedOut", figures.deletedByLastout},
           {"unasked", figures.unasked},
           {"total", secondsOf(figures.total)},
           {"longestPath", secondsOf(order.longestPath)},

@@ -8,7 +8,7 @@
 
 namespace lastout::bench {
 
-struct Order {
+struct TeardownOrder {
   uint32_t seed = 1;
   bool runsDeferredDeletions = true;  // lastout deletes what it deferred
   double speed = 1;                   // of the controllers' time: so many of its seconds in one of ours
@@ -16,15 +16,15 @@ struct Order {
   Figures figures;
 };
 
-// What is not as promised, for a person: with everything that was deferred carried out, it ends empty, in
-// order, no work is reported gone too early, and nobody's object goes unasked. Empty: nothing.
-std::vector<std::string> shortfalls(const Order& order);
+// Returns the broken promises, for a person: with deferred deletions the teardown ends empty and in order, no
+// work is reported gone too early, and lastout deletes only requested objects. Empty: all are kept.
+std::vector<std::string> shortfalls(const TeardownOrder& order);
 
-std::string oneLine(const Order& order);
+std::string oneLine(const TeardownOrder& order);
 // Markdown, which can be read as it is.
-std::string table(const std::vector<Order>& orders);
+std::string table(const std::vector<TeardownOrder>& orders);
 // Times are in seconds: `wallTotal` by our clock (null where its speed changed on the way), others by the
 // controllers'.
-Json toJson(const Order& order);
+Json toJson(const TeardownOrder& order);
 
 }  // namespace lastout::bench

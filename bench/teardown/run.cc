@@ -49,7 +49,7 @@ const std::vector<std::string>& collections() {
 // Both programs, and a client of the cluster.
 class Teardown {
  public:
-  Teardown(const Fleet& fleet, const RunOptions& options) : fleet_(fleet), options_(options) {
+  Teardown(const Fleet& fleet, const TeardownRunOptions& options) : fleet_(fleet), options_(options) {
     folder_.write("fleet.yaml", fileOf(fleet));
     const std::string config = folder_.file("config");
     up_ = started({"up", "--load", folder_.file("fleet.yaml"), "--speed", std::to_string(options.speed),
@@ -119,7 +119,7 @@ class Teardown {
     }
   }
 
-  History end() {
+  TeardownHistory end() {
     server_->stop();
     serve_->interrupt();
     up_->interrupt();
@@ -184,7 +184,7 @@ class Teardown {
   }
 
   const Fleet& fleet_;
-  const RunOptions& options_;
+  const TeardownRunOptions& options_;
   const Folder folder_;
   std::unique_ptr<testing::Running> up_;
   std::unique_ptr<testing::Running> serve_;
@@ -194,7 +194,7 @@ class Teardown {
 
 }  // namespace
 
-History tearDown(const Fleet& fleet, const RunOptions& options) {
+TeardownHistory tearDown(const Fleet& fleet, const TeardownRunOptions& options) {
   Teardown teardown(fleet, options);
   teardown.waitUntilReady();
   teardown.deleteWorks();

@@ -7,16 +7,16 @@
 
 namespace lastout::bench {
 
-struct RunOptions {
+struct TeardownRunOptions {
   double speed = 3;            // of the cluster's controllers
   uint32_t seed = 1;           // of the order, and of the cluster's names
   Milliseconds patience{0};    // in the controllers' time: what has not ended by then is left
   double speedWhenLate = 0;    // of the cluster's controllers after `hurryAfter`; 0: as before
-  Milliseconds hurryAfter{0};  // likewise in the controllers' time, from the first deletion
+  Milliseconds hurryAfter{0};  // also in the controllers' time, from the first deletion
   std::string keep;            // a file for the recording; empty: it is not kept
 };
 
 // Ends the program when anything does not begin as it should.
-History tearDown(const Fleet& fleet, const RunOptions& options);
+TeardownHistory tearDown(const Fleet& fleet, const TeardownRunOptions& options);
 
 }  // namespace lastout::bench

@@ -21,7 +21,7 @@ bool stands(const admission::ClusterView& view, const kube::ObjectKey& key, cons
 
 const criticalservice::CriticalService* guardOfAnnotated(const admission::ClusterView& view,
                                                          const kube::ObjectKey& object) {
-  for (const uint32_t number : view.remembering(object)) {
+  for (const uint32_t number : view.servicesRecording(object)) {
     const criticalservice::CriticalService& service = view.guards().service(number);
     if (service.deferral != criticalservice::DeferralMode::Never) return &service;
   }
@@ -52,10 +52,10 @@ std::string doubtOf(const admission::AnnotatedObject& annotated, const Annotatio
          " as lastout ships it, as far as is known, and so anybody may have set it";
 }
 
-// What became of an annotation that was `before`; nullopt: nothing new, or nothing that needs telling.
+// Returns what changed since `before`; nullopt: nothing that needs an Event.
 std::optional<DeferredDeletionEvent::Kind> AnnotationEvents::newsOf(const Told* before, const Told& now) {
   const bool didCount = before != nullptr && before->counts;
-  if (now.counts) return didCount ? std::nullopt : std::optional(Kind::Remembered);
+  if (now.counts) return didCount ? std::nullopt : std::optional(Kind::Recorded);
   if (didCount && now.why == admission::kTimeHasPassed) return Kind::TakenBack;
   const bool isOld = before != nullptr && before->why == now.why;
   return isOld ? std::nullopt : std::optional(Kind::Ignored);

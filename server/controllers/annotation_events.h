@@ -1,5 +1,5 @@
-// The deletions that objects' annotations ask for (admission/delete_when_free.h): which of them count, and
-// AnnotationEvents: what has become of them, for the log and Events.
+// AnnotationEvents: which annotations that ask for a deletion (admission/delete_when_free.h) count, and the
+// Events and log lines about them.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace lastout::server {
 
-// Whether objects' annotations count (nullopt: that is not known yet), and what time it is.
+// Whether annotations count (nullopt: not known yet), and the time.
 struct AnnotationsNow {
   std::optional<bool> count = false;
   std::chrono::sys_seconds now;
@@ -35,7 +35,7 @@ struct CountingAnnotation {
 std::vector<CountingAnnotation> countingAnnotations(const admission::ClusterView& view,
                                                     const AnnotationsNow& annotations);
 
-// Returns the deletion that an annotation asks for, as a CriticalService would remember it.
+// Returns the deletion that an annotation asks for, as a CriticalService would record it.
 criticalservice::DeferredDeletion deletionBy(const kube::ObjectKey& object, const std::string& uid);
 
 // Returns why the annotation does not count; empty: it does. It does not while that is unknown.

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "admission/deferred_deletion.h"
+#include "admission/deferral.h"
 #include "criticalservice/critical_service.h"
 #include "criticalservice/dependencies.h"
 #include "server/runtime/object_client.h"
@@ -61,7 +61,7 @@ std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& 
     for (const DeferredDeletion& deletion : service->deferredDeletions.deletions) {
       DeferredDeletionEntry& entry = byUid.try_emplace(deletion.uid).first->second;
       const bool byController = requesters.isController(deletion.requestedBy);
-      const bool isGuarded = std::ranges::binary_search(view.remembering(deletion.object), number);
+      const bool isGuarded = std::ranges::binary_search(view.servicesRecording(deletion.object), number);
       const bool isInDoubt = !isGuarded && criticalservice::couldNeed(*service, deletion.object);
       const bool isUnwanted =
           service->deferral == criticalservice::DeferralMode::Never || (!isGuarded && !isInDoubt);
@@ -104,10 +104,9 @@ std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& 
   return entries;
 }
 
-tl::expected<std::optional<kube::Value>, std::string> readRemembering(client::ApiServer& server,
-                                                                      const LiveView& view,
-                                                                      const std::string& service,
-                                                                      std::chrono::milliseconds patience) {
+tl::expected<std::optional<kube::Value>, std::string> readRecordingService(
+    client::ApiServer& server, const LiveView& view, const std::string& service,
+    std::chrono::milliseconds patience) {
   const auto type = view.find(criticalservice::criticalServiceType());
   if (!type) return std::nullopt;
   auto read = ObjectClient(server, patience).read(client::objectPath(*type, "", service));

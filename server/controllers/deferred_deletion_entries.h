@@ -1,5 +1,5 @@
-// The deletions that are to be carried out, or of which at least is to be known what becomes of them: what
-// all CriticalServices remember, and in what works' agents have failed.
+// DeferredDeletionEntry: a deletion that lastout runs or reports on: one that a CriticalService records, one
+// in which a work's agent failed, or one that an annotation asks for.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "client/api_server.h"
-#include "control/deferred_deletion.h"
+#include "control/deferred_deletion_rule.h"
 #include "criticalservice/deferred_deletion.h"
 #include "kube/object_key.h"
 #include "kube/value.h"
@@ -25,7 +25,7 @@ struct DeferredDeletionEntry {
   struct StatusEntry {
     std::string service;
     std::string uid;
-    criticalservice::DeferredDeletion deletion;  // as it is remembered there
+    criticalservice::DeferredDeletion deletion;  // as it is recorded there
     bool isWanted = false;
   };
   criticalservice::DeferredDeletion deletion;  // the one that counts: a person's, or else the latest
@@ -34,10 +34,11 @@ struct DeferredDeletionEntry {
   bool isWanted = false;    // by one of the status entries
   bool isUnwanted = true;   // by all of them
   bool isProvider = false;  // of one of them: others wait for it
-  // Nobody guards it; that provider, which is gone, may have needed it. It goes where it would go anyway.
+  // No CriticalService guards the object, but this provider, which is gone, may have needed it: lastout
+  // deletes it only if Kubernetes would.
   std::optional<kube::ObjectKey> neededBy;
   std::vector<StatusEntry> statusEntries;
-  // A work's agent failed in it, and nobody remembers it: the work, and its uid.
+  // The work whose agent failed in the deletion, and its uid, if no CriticalService records the deletion.
   std::string work;
   std::string workUid;
   // The object's annotation asks for it: its value, until when that counts, and a CriticalService that guards
@@ -48,16 +49,15 @@ struct DeferredDeletionEntry {
   std::string guardUid;
 };
 
-// One for each object. Providers come first.
+// Returns one entry for each object, providers first.
 std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& works,
                                                              const Requesters& requesters,
                                                              const AnnotationsNow& annotations = {});
 
-// The CriticalService of that name as the API server has it now; nullopt: it is not there. Fails with why
-// that cannot be told.
-tl::expected<std::optional<kube::Value>, std::string> readRemembering(client::ApiServer& server,
-                                                                      const LiveView& view,
-                                                                      const std::string& service,
-                                                                      std::chrono::milliseconds patience);
+// Reads the CriticalService of that name from the API server; nullopt: it does not exist. Fails with why it
+// cannot be read.
+tl::expected<std::optional<kube::Value>, std::string> readRecordingService(
+    client::ApiServer& server, const LiveView& view, const std::string& service,
+    std::chrono::milliseconds patience);
 
 }  // namespace lastout::server

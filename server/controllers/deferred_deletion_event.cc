@@ -11,7 +11,7 @@ using Kind = DeferredDeletionEvent::Kind;
 
 const char* reasonOf(Kind kind) {
   switch (kind) {
-    case Kind::Remembered:
+    case Kind::Recorded:
       return "DeletionDeferred";
     case Kind::Dropped:
       return "DeletionDropped";
@@ -31,7 +31,7 @@ std::string messageOf(const DeferredDeletionEvent& news) {
   const std::string object = toString(news.deletion.object);
   const std::string user = kube::printable(news.deletion.requestedBy);
   switch (news.kind) {
-    case Kind::Remembered:
+    case Kind::Recorded:
       return object + ": its deletion, asked for by " + user + ", is deferred until it may go";
     case Kind::Dropped:
       return object + ": its deletion, asked for by " + user +
@@ -53,7 +53,7 @@ std::string messageOf(const DeferredDeletionEvent& news) {
 
 std::string_view toString(Kind kind) {
   switch (kind) {
-    case Kind::Remembered:
+    case Kind::Recorded:
       return "remembered";
     case Kind::Dropped:
       return "dropped";
@@ -73,8 +73,8 @@ Event eventOf(const DeferredDeletionEvent& news) {
   const bool warning = news.kind == Kind::Dropped || news.kind == Kind::Refused || news.kind == Kind::Ignored;
   return {std::string(news.isOfWork ? kube::kWorkApiVersion : kube::kLastoutApiVersion),
           news.isOfWork ? "AppliedManifestWork" : "CriticalService",
-          news.holder,
-          news.holderUid,
+          news.regarding,
+          news.regardingUid,
           warning,
           reasonOf(news.kind),
           messageOf(news),

@@ -1,4 +1,4 @@
-// DeferredDeletionEvent: what becomes of a deletion that was deferred, for the log, Events and metrics.
+// DeferredDeletionEvent: a change of a deferred deletion, for the log, Events and metrics.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,26 @@ namespace lastout::server {
 
 struct DeferredDeletionEvent {
   enum class Kind : uint8_t {
-    Remembered,  // it was denied, and will be carried out
-    Dropped,     // it was denied, and could not be remembered: no room, no time, or nobody to remember it
-    Deleted,     // the API server has accepted it
-    TakenBack,   // nobody wants it any more
-    Refused,     // it cannot be done now, and is tried again
-    Ignored,     // an annotation asks for it, and does not count
+    Recorded,   // it was denied, and lastout will run it
+    Dropped,    // it was denied, and could not be recorded: no room, no time, or no CriticalService to record
+                // it
+    Deleted,    // the API server has accepted it
+    TakenBack,  // nobody wants it any more
+    Refused,    // it cannot be done now, and is tried again
+    Ignored,    // an annotation asks for it, and does not count
   };
-  Kind kind = Kind::Remembered;
+  Kind kind = Kind::Recorded;
   criticalservice::DeferredDeletion deletion;
-  // The CriticalService that remembers it, or one of them, or the AppliedManifestWork that is kept for it; an
-  // empty name: none is known.
-  std::string holder;
-  std::string holderUid;
+  // The object that the Event is about: a CriticalService that records the deletion, or the
+  // AppliedManifestWork that is kept for it; an empty name: none is known.
+  std::string regarding;
+  std::string regardingUid;
   std::string why = {};  // of a refusal; and of what was taken back or is ignored, why
   bool isOfWork = false;
 };
 
 std::string_view toString(DeferredDeletionEvent::Kind kind);  // "remembered", for metrics
-// About the holder; its message is for the log, too.
+// Returns the Event about `regarding`; its message also goes to the log.
 Event eventOf(const DeferredDeletionEvent& news);
 
 }  // namespace lastout::server

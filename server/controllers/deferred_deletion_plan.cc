@@ -12,10 +12,10 @@ using control::Fate;
 // An object as it was read, for the plan.
 class ReadDeletion {
  public:
-  ReadDeletion(const Question& isWanted, const Question& isAllowed)
+  ReadDeletion(const LazyCheck& isWanted, const LazyCheck& isAllowed)
       : isWanted_(isWanted), isAllowed_(isAllowed) {}
 
-  static bool isRemembered(const OwnedObject& /*object*/) { return true; }
+  static bool isRecorded(const OwnedObject& /*object*/) { return true; }
   static bool isLive(const OwnedObject& object) { return object.isThere; }
   static DeferralState deferralState(const OwnedObject& object) {
     return control::deferralStateOf(object.facts);
@@ -27,14 +27,14 @@ class ReadDeletion {
 
  private:
   // What cannot be told is not so.
-  bool isSo(const Question& question) const {
+  bool isSo(const LazyCheck& question) const {
     const auto answer = question();
     if (!answer) problem_ = answer.error();
     return answer && *answer;
   }
 
-  const Question& isWanted_;
-  const Question& isAllowed_;
+  const LazyCheck& isWanted_;
+  const LazyCheck& isAllowed_;
   mutable std::string problem_;
 };
 
@@ -92,7 +92,7 @@ DeferredDeletionJob jobOf(const SeenDeletions& seen, const std::vector<DeferredD
                                                          : DeferredDeletionJob::None;
 }
 
-FateAsRead fateAsRead(const OwnedObject& object, const Question& isWanted, const Question& isAllowed) {
+FateAsRead fateAsRead(const OwnedObject& object, const LazyCheck& isWanted, const LazyCheck& isAllowed) {
   const ReadDeletion facts(isWanted, isAllowed);
   FateAsRead read;
   read.fate = control::fateAlone(facts, object);

@@ -1,5 +1,5 @@
-// What is to become of deferred deletions (control/deferred_deletion.h), by what the server knows: at first
-// sight by its view of the cluster, and then by what it has read past all caches.
+// What the server does next about deferred deletions (control/deferred_deletion_rule.h): first from its view
+// of the cluster, then from what it reads from the API server.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 #include "admission/cluster_view.h"
 #include "client/backoff.h"
-#include "control/deferred_deletion.h"
+#include "control/deferred_deletion_rule.h"
 #include "server/controllers/deferred_deletion_entries.h"
 #include "server/controllers/owned_object.h"
 
@@ -38,9 +38,10 @@ class SeenDeletions {
   SeenDeletions(const std::vector<DeferredDeletionEntry>& entries, const admission::ClusterView& view,
                 const ProgressOf& progress, client::TimePoint now);
 
-  static bool isRemembered(size_t /*entry*/) { return true; }
-  // Until the API server has answered, and the watch has told: what the view shows may go is not to be
-  // overtaken by what goes after that. Of what nobody follows the answer is all there is.
+  static bool isRecorded(size_t /*entry*/) { return true; }
+  // Returns true while a DELETE is under way or the view shows the object, so that no later deletion
+  // overtakes this one. For a type that is not watched, returns true until the API server has accepted the
+  // DELETE.
   bool isLive(size_t entry) const;
   control::DeferralState deferralState(size_t entry) const;  // as it was found last
   bool isWanted(size_t entry) const { return entries_[entry].isWanted; }
@@ -52,8 +53,8 @@ class SeenDeletions {
     return std::ranges::any_of(*before, [&](size_t other) { return other != entry && holds(other); });
   }
 
-  // The very object is not to be seen any more, or is being deleted. What nobody follows, or may, is there as
-  // far as anybody knows.
+  // Returns true if the view shows that the object with this uid is gone or is being deleted; false for a
+  // type that is not watched.
   bool isGone(size_t entry) const { return isUnseen(entry) && !isOfUnknownType(entry); }
 
  private:
@@ -71,7 +72,7 @@ class SeenDeletions {
   const client::TimePoint now_;
   Entries inSpace_;
   Entries ofType_;  // by the name of their CRD
-  Entries in_;      // by the CriticalService that remembers them
+  Entries in_;      // by the CriticalService that records them
 };
 
 // What to do about an entry at first sight.
@@ -91,11 +92,12 @@ struct FateAsRead {
   std::string problem;  // why it waits, where that is not the order of things; else empty
 };
 
-// Asked only where the deletion depends on the answer; may take long. Fails with why that cannot be told.
-using Question = std::function<tl::expected<bool, std::string>()>;
+// Called only if the decision depends on the result; may take long. Fails with why it cannot be answered.
+using LazyCheck = std::function<tl::expected<bool, std::string>()>;
 
-// `isWanted`: somebody still wants lastout to delete it; `isAllowed`: that was confirmed. What goes before
-// the object has to be seen to before.
-FateAsRead fateAsRead(const OwnedObject& object, const Question& isWanted, const Question& isAllowed);
+// Returns what to do about an object from what was read. `isWanted`: a CriticalService still wants lastout to
+// delete it; `isAllowed`: a confirming read allows the DELETE. The caller first takes care of the objects
+// that go before it.
+FateAsRead fateAsRead(const OwnedObject& object, const LazyCheck& isWanted, const LazyCheck& isAllowed);
 
 }  // namespace lastout::server

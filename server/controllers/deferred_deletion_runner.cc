@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "admission/deferred_deletion.h"
+#include "admission/deferral.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
 #include "kube/well_known.h"
@@ -111,7 +111,7 @@ void DeferredDeletionRunner::consider(const std::vector<Entry>& entries, const a
     if (now < record.notBefore) continue;
     const Job job = jobOf(seen, entries, i);
     if (job == Job::None) continue;
-    record.isUnderWay = senders_.add([this, entry = entries[i], job] { carryOut(entry, job); });
+    record.isUnderWay = senders_.add([this, entry = entries[i], job] { execute(entry, job); });
   }
 }
 
@@ -133,7 +133,7 @@ bool DeferredDeletionRunner::mayGo(const Entry& entry) const {
 }
 
 // By a sender's thread.
-void DeferredDeletionRunner::carryOut(const Entry& entry, Job job) {
+void DeferredDeletionRunner::execute(const Entry& entry, Job job) {
   if (entry.isUnwanted) return over(entry);
   const bool mayGo = this->mayGo(entry);
   if (job == Job::Delete && !mayGo) return notNow(entry);
@@ -175,7 +175,7 @@ tl::expected<bool, std::string> DeferredDeletionRunner::isStillWanted(const Entr
   if (!entry.work.empty()) return isStillDeferredByWork(entry);
   for (const Entry::StatusEntry& statusEntry : entry.statusEntries) {
     if (!statusEntry.isWanted || statusEntry.deletion != entry.deletion) continue;
-    const auto service = readRemembering(*server_, view_, statusEntry.service, options_.patience);
+    const auto service = readRecordingService(*server_, view_, statusEntry.service, options_.patience);
     if (!service) return tl::unexpected(withAdvice(service.error()));
     if (!*service) continue;
     const auto now = criticalservice::readDeferredDeletions(**service).deletions;
@@ -193,12 +193,12 @@ tl::expected<bool, std::string> DeferredDeletionRunner::isStillDeferredByWork(co
     const auto left = deferredDeletionsOf(works);
     const auto isIt = [&](const DeferredDeletionOfWork& one) { return one.deletion == entry.deletion; };
     isLeft = std::ranges::any_of(left, isIt);
-    for (const uint32_t number : works.view.remembering(entry.deletion.object))
+    for (const uint32_t number : works.view.servicesRecording(entry.deletion.object))
       guards.push_back(works.view.guards().service(number).meta.name);
   });
   bool isGuarded = false;
   for (const std::string& guard : guards) {
-    const auto service = readRemembering(*server_, view_, guard, options_.patience);
+    const auto service = readRecordingService(*server_, view_, guard, options_.patience);
     if (!service) return tl::unexpected(withAdvice(service.error()));
     isGuarded = isGuarded || *service;
     if (*service && admission::isDeferred(criticalservice::readDeferralMode(**service), true)) return isLeft;

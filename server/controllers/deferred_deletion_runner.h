@@ -1,6 +1,6 @@
-// DeferredDeletionRunner: carries out the deletions that were deferred (deferred_deletion_store.h), once
-// lastout's verdict on them has turned and was confirmed: each is sent to the API server as its own, which
-// asks lastout about it like about anybody's.
+// DeferredDeletionRunner: runs deferred deletions (deferred_deletion_store.h) once lastout allows them and a
+// confirming read agrees. It sends each DELETE as lastout's own user; the API server has it reviewed like any
+// other.
 #pragma once
 
 #include <atomic>
@@ -43,7 +43,7 @@ struct DeferredDeletionRunnerOptions {
   // Whether the object may go by what the API server says now, past all caches: nothing is sent before that
   // is true. Fails with why it could not be confirmed. Called by any thread; may wait.
   std::function<tl::expected<bool, std::string>(const kube::ObjectKey& object)> confirm;
-  // The CriticalService need not remember that any more.
+  // Removes the deletion from the status of the CriticalService.
   std::function<void(const std::string& service, const criticalservice::DeferredDeletion& deletion)> forget;
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
   // What was refused, or is held back by an owner, is looked at again after this: mostly an API server, or
@@ -68,9 +68,8 @@ class DeferredDeletionRunner {
   // Something may have changed. Costs next to nothing while nothing is deferred. To be called each second,
   // too, with `always`.
   void reconsider(bool always = false);
-  // Uids of what it may delete by its own verdict, and has failed to several times since that turned, as it
-  // is refused, may not even be read, or is held back by an owner; and of what is remembered, and it leaves
-  // alone.
+  // Returns the uids of objects that lastout allows itself to delete and has failed to delete several times
+  // (refused, not readable, or kept by an owner), and of recorded deletions that it does not run.
   std::set<std::string> refused();
 
  private:
@@ -79,7 +78,7 @@ class DeferredDeletionRunner {
   struct Record : DeferredDeletionProgress {
     explicit Record(client::Backoff aBackoff) : backoff(std::move(aBackoff)) {}
     client::Backoff backoff;
-    bool isLeftAlone = false;  // nobody wants this lastout to carry it out
+    bool isLeftAlone = false;  // no CriticalService wants this lastout to run it
     int conflicts = 0;         // in a row
     std::string told;          // the problem, or how it ended
   };
@@ -88,7 +87,7 @@ class DeferredDeletionRunner {
   void consider(const std::vector<Entry>& entries, const admission::ClusterView& view, TimePoint now)
       LASTOUT_REQUIRES(mutex_);
   Record& recordOf(const std::string& uid) LASTOUT_REQUIRES(mutex_);
-  void carryOut(const Entry& entry, Job job);
+  void execute(const Entry& entry, Job job);
   bool mayGo(const Entry& entry) const;
   AnnotationsNow annotationsNow() const;
   tl::expected<bool, std::string> isStillWanted(const Entry& entry, const OwnedObject& object);

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "admission/deferred_deletion.h"
+#include "admission/deferral.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
 #include "criticalservice/deferred_deletion.h"
@@ -36,8 +36,8 @@ bool asksTheSame(const DeferredDeletion& a, const DeferredDeletion& b) {
 
 }  // namespace
 
-const Controllers& usualControllers() {
-  static const Controllers kUsers{
+const ControllerUsers& usualControllers() {
+  static const ControllerUsers kUsers{
       "system:kube-controller-manager",  // where its controllers have no accounts of their own
       "system:serviceaccount:kube-system:generic-garbage-collector",
       "system:serviceaccount:kube-system:namespace-controller",
@@ -114,7 +114,7 @@ void DeferredDeletionStore::add(Deletions& deletions, const DeferredDeletion& de
 DeferredDeletionStore::Places DeferredDeletionStore::placesFor(const DeferredDeletion& deletion) const {
   Places places;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
-    for (const uint32_t number : view.remembering(deletion.object)) {
+    for (const uint32_t number : view.servicesRecording(deletion.object)) {
       const criticalservice::CriticalService& service = view.guards().service(number);
       if (admission::isDeferred(service.deferral, isOfController(deletion)))
         places[service.meta.name] = remembers(service.deferral, service.deferredDeletions, deletion);
@@ -137,19 +137,19 @@ std::set<std::string> DeferredDeletionStore::missing(const Places& places, const
 }
 
 // Most denials are a person's, which nobody remembers.
-DeferredDeletionStore::Takers DeferredDeletionStore::takersOf(const kube::ObjectKey& object,
-                                                              bool byController) const {
-  Takers takers = Takers::None;
+DeferredDeletionStore::DeferringServices DeferredDeletionStore::deferringServicesOf(
+    const kube::ObjectKey& object, bool byController) const {
+  DeferringServices deferringServices = DeferringServices::None;
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
-    const bool isTaken = std::ranges::any_of(view.remembering(object), [&](uint32_t number) {
+    const bool isTaken = std::ranges::any_of(view.servicesRecording(object), [&](uint32_t number) {
       return admission::isDeferred(view.guards().service(number).deferral, byController);
     });
     if (isTaken)
-      takers = Takers::Some;
+      deferringServices = DeferringServices::Some;
     else if (view.guards().guardEntries(object).empty())
-      takers = Takers::Unknown;
+      deferringServices = DeferringServices::Unknown;
   });
-  return takers;
+  return deferringServices;
 }
 
 // The watch shows another object of that name, whose deletion is not to be forgotten for this.
@@ -163,20 +163,21 @@ bool DeferredDeletionStore::isAnother(const DeferredDeletion& deletion) const {
 }
 
 // A person who insists on a version means the object as it is. lastout itself does so, too.
-std::string DeferredDeletionStore::remember(const admission::Review& review, TimePoint deadline) {
+std::string DeferredDeletionStore::record(const admission::Review& review, TimePoint deadline) {
   const admission::Deletion& asked = review.deletion;
   if (asked.isTerminating || asked.uid.empty()) return {};
   const bool byController = options_.requesters.isController(review.user);
   if (asked.insistsOnVersion && !byController) return {};
-  const Takers takers = takersOf(review.object, byController);
+  const DeferringServices deferringServices = deferringServicesOf(review.object, byController);
   const bool counts = options_.requesters.counts(review.user, !asked.owners.empty());
-  if (takers == Takers::None || !counts) return adviceFor(review, takers);
-  if (!review.dryRun) remember(review, deadline, takers);
+  if (deferringServices == DeferringServices::None || !counts) return adviceFor(review, deferringServices);
+  if (!review.dryRun) record(review, deadline, deferringServices);
   return {};
 }
 
 // What nobody remembers.
-std::string DeferredDeletionStore::adviceFor(const admission::Review& review, Takers takers) const {
+std::string DeferredDeletionStore::adviceFor(const admission::Review& review,
+                                             DeferringServices deferringServices) const {
   bool isSeen = false;
   if (options_.annotationsCount() && !usualControllers().contains(review.user)) {
     view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
@@ -188,17 +189,17 @@ std::string DeferredDeletionStore::adviceFor(const admission::Review& review, Ta
   std::string advice =
       isSeen ? admission::annotateAdvice(review.object, review.deletion.uid, options_.clock()) : "";
   if (!advice.empty()) return advice;
-  return takers == Takers::Some ? std::string(kNotProven) : std::string();
+  return deferringServices == DeferringServices::Some ? std::string(kNotProven) : std::string();
 }
 
 std::string DeferredDeletionStore::adviceToReplay(const admission::Review& review) const {
-  const bool isCarriedOut =
-      options_.replayedTypes.contains(review.object.type) && options_.annotationsCount();
-  if (!isCarriedOut || review.deletion.isTerminating || usualControllers().contains(review.user)) return "";
+  const bool isReplayed = options_.replayedTypes.contains(review.object.type) && options_.annotationsCount();
+  if (!isReplayed || review.deletion.isTerminating || usualControllers().contains(review.user)) return "";
   return admission::annotateAdvice(review.object, review.deletion.uid, options_.clock());
 }
 
-void DeferredDeletionStore::remember(const admission::Review& review, TimePoint deadline, Takers takers) {
+void DeferredDeletionStore::record(const admission::Review& review, TimePoint deadline,
+                                   DeferringServices deferringServices) {
   const admission::Deletion& asked = review.deletion;
   DeferredDeletion deletion{review.object,
                             asked.uid,
@@ -208,7 +209,7 @@ void DeferredDeletionStore::remember(const admission::Review& review, TimePoint 
                             asked.owners};
   const bool isHeld = criticalservice::fitIn(deletion);
   const Places places = placesFor(deletion);
-  const bool comesLater = places.empty() && takers == Takers::Unknown;
+  const bool comesLater = places.empty() && deferringServices == DeferringServices::Unknown;
   if ((places.empty() && !comesLater) || isAnother(deletion)) return;
   if (!isHeld) return tellDropped(deletion, places.empty() ? "" : places.begin()->first);
   kube::MutexLock lock(mutex_);
@@ -253,7 +254,7 @@ void DeferredDeletionStore::place(const DeferredDeletion& deletion, const std::s
     if (already >= kMostWaiting)
       tellDropped(deletion, service);
     else
-      add(changesOf(service).remembered, deletion);
+      add(changesOf(service).recorded, deletion);
   }
 }
 
@@ -281,7 +282,8 @@ void DeferredDeletionStore::placeUntold() {
   std::vector<Unplaced> left;
   for (const Unplaced& one : all) {
     places.push_back(placesFor(one.deletion));
-    const bool isUnknown = takersOf(one.deletion.object, isOfController(one.deletion)) == Takers::Unknown;
+    const bool isUnknown =
+        deferringServicesOf(one.deletion.object, isOfController(one.deletion)) == DeferringServices::Unknown;
     if (!places.back().empty() || !isUnknown) continue;
     if (now < one.until)
       left.push_back(one);
@@ -297,9 +299,9 @@ void DeferredDeletionStore::placeUntold() {
 void DeferredDeletionStore::takeBack(const std::string& service, Changes changes) {
   Changes& now = changesOf(service);
   now.forgotten.merge(changes.forgotten);
-  changes.remembered.merge(now.remembered);
-  for (const auto& [uid, deletion] : now.remembered) add(changes.remembered, deletion);
-  now.remembered = std::move(changes.remembered);
+  changes.recorded.merge(now.recorded);
+  for (const auto& [uid, deletion] : now.recorded) add(changes.recorded, deletion);
+  now.recorded = std::move(changes.recorded);
 }
 
 // When it is to end, what can be written in time is.
@@ -312,7 +314,7 @@ bool DeferredDeletionStore::goesOn() {
 void DeferredDeletionStore::dropAll() {
   const kube::MutexLock lock(mutex_);
   for (const auto& [service, changes] : std::exchange(waiting_, {})) {
-    for (const auto& [uid, deletion] : changes.remembered) tellDropped(deletion, service);
+    for (const auto& [uid, deletion] : changes.recorded) tellDropped(deletion, service);
   }
   for (const Unplaced& one : std::exchange(unplaced_, {})) tellDropped(one.deletion, {});
   hasEnded_ = true;
@@ -395,11 +397,11 @@ DeferredDeletionStore::StatusUpdate DeferredDeletionStore::outcomeOf(const Chang
     const auto forgotten = changes.forgotten.find(deletion.uid);
     return forgotten != changes.forgotten.end() && forgotten->second == deletion;
   });
-  for (const auto& [uid, deletion] : changes.remembered) {
+  for (const auto& [uid, deletion] : changes.recorded) {
     if (remembers(deferral, wanted.deferredDeletions, deletion)) continue;
-    const bool isRemembered = criticalservice::add(wanted.deferredDeletions, deletion, most);
+    const bool isRecorded = criticalservice::add(wanted.deferredDeletions, deletion, most);
     wanted.news.push_back(
-        {isRemembered ? DeferredDeletionEvent::Kind::Remembered : DeferredDeletionEvent::Kind::Dropped,
+        {isRecorded ? DeferredDeletionEvent::Kind::Recorded : DeferredDeletionEvent::Kind::Dropped,
          deletion,
          kube::textAt(object, {"metadata", "name"}),
          kube::textAt(object, {"metadata", "uid"}),

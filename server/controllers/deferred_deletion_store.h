@@ -1,6 +1,6 @@
-// DeferredDeletionStore: remembers deletions that were denied, in the status of the CriticalServices that
-// guard the object, so that whoever holds the Lease carries them out (deferred_deletion_runner.h), also after
-// all of lastout was killed.
+// DeferredDeletionStore: records denied deletions in the status of the CriticalServices that guard the
+// object, so that the holder of the Lease runs them (deferred_deletion_runner.h), even after every lastout
+// was restarted.
 #pragma once
 
 #include <chrono>
@@ -24,21 +24,22 @@
 
 namespace lastout::server {
 
-// Who is denied and does not ask again, or not soon: the names of users. The usual ones delete only what its
-// owners, or its namespace, take along.
-using Controllers = std::set<std::string, std::less<>>;
-const Controllers& usualControllers();
+// The names of users that do not retry a denied DELETE, or not soon. The usual ones (Kubernetes' controllers
+// and the ManifestWork agent) delete only dependents and the content of namespaces.
+using ControllerUsers = std::set<std::string, std::less<>>;
+const ControllerUsers& usualControllers();
 
 // Whose denied deletions are deferred.
 struct Requesters {
-  Controllers controllers = usualControllers();
-  // What a person asked for counts, and what other controllers than the usual ones asked for of an object
-  // without owners: reviews come over a client certificate that is verified, and so from API servers alone.
+  ControllerUsers controllers = usualControllers();
+  // The deletions of persons count, and those that other controllers than the usual ones requested for an
+  // object without owners. True only if reviews come from API servers, which a verified client certificate
+  // proves.
   bool personsCount = false;
 
   bool isController(const std::string& user) const { return controllers.contains(user); }
   bool isPersonThatCounts(const std::string& user) const { return personsCount && !isController(user); }
-  // What the user asked for can be carried out later.
+  // Returns true if lastout may run the user's denied deletion later.
   bool counts(const std::string& user, bool isOwned) const {
     return personsCount || usualControllers().contains(user) || (isOwned && isController(user));
   }
@@ -53,12 +54,12 @@ struct DeferredDeletionStoreOptions {
   std::function<std::chrono::sys_seconds()> clock;  // what time it is, for people
   std::function<client::RandomFraction()> random;   // makes one for a thread of its own
   client::BackoffLimits backoff;                    // after what went wrong
-  // The longest that a denial waits to be remembered; and, when the CriticalServices that guard the object
-  // have not been told yet, that they are waited for.
+  // How long a denial waits until it is recorded; and how long the store waits for CriticalServices that
+  // guard the object and that no watch has shown yet.
   std::chrono::milliseconds longest{1'000};
   std::chrono::milliseconds untoldFor{10'000};
   std::chrono::milliseconds patience{5'000};  // for one answer
-  Log log;
+  LogSink log;
   std::function<void(const DeferredDeletionEvent& news)> told = [](const DeferredDeletionEvent&) {
   };  // must not wait
 };
@@ -73,17 +74,19 @@ class DeferredDeletionStore {
   DeferredDeletionStore& operator=(const DeferredDeletionStore&) = delete;
 
   void start();  // once
-  // Takes nothing more; what is not written yet still is, until `grace` is over. Then stop().
+  // Accepts no more deletions, writes the waiting changes for at most `grace`, then calls stop().
   void finish(std::chrono::milliseconds grace);
   void stop();  // for good
 
-  // This DELETE was denied. Where it is to be remembered, returns when it is, or at `deadline`; at once when
-  // it is not known yet who is to remember it, or too much is to be written. It is written as soon as it can
-  // be. Returns what the user needs to know beside the denial; empty: nothing.
-  std::string remember(const admission::Review& review, TimePoint deadline);
-  // How a person asks for a deletion that a policy denies; empty: it would not be carried out.
+  // Records a denied DELETE if a CriticalService wants that. Waits until it is written or `deadline` is over;
+  // does not wait if it is not known yet which CriticalService records it, or if too many writes are waiting:
+  // then the store writes it later. Returns a text for the end of the denial; empty: there is none.
+  std::string record(const admission::Review& review, TimePoint deadline);
+  // Returns the advice how a person asks for a deletion that a policy denies; empty: lastout would not run
+  // it.
   std::string adviceToReplay(const admission::Review& review) const;
-  // The CriticalService need not remember this any more. Another deletion of the same object it keeps.
+  // Removes the deletion from the status of the CriticalService, unless the status has another deletion of
+  // the same object.
   void forget(const std::string& service, const criticalservice::DeferredDeletion& deletion);
 
   static constexpr size_t kMostWaiting = 10'000;  // changes
@@ -92,44 +95,44 @@ class DeferredDeletionStore {
   using Deletions = std::map<std::string, criticalservice::DeferredDeletion>;  // by the uid of the object
   // What is to be changed in one CriticalService.
   struct Changes {
-    Deletions remembered;
+    Deletions recorded;
     Deletions forgotten;
-    TimePoint notBefore;  // who came first is written first; and later what could not be written
-    bool has(const std::string& uid) const { return remembered.contains(uid); }
-    size_t size() const { return remembered.size() + forgotten.size(); }
+    TimePoint notBefore;  // the first to come is written first; a failed write waits for its retry
+    bool has(const std::string& uid) const { return recorded.contains(uid); }
+    size_t size() const { return recorded.size() + forgotten.size(); }
   };
   // One CriticalService, and its changes that are being written.
   struct Writing {
     std::string service;
     Changes changes;
   };
-  // No CriticalService is known yet whose status is to have it.
+  // A deletion for which no CriticalService is known yet.
   struct Unplaced {
     criticalservice::DeferredDeletion deletion;
     TimePoint until;
   };
-  // Who is to remember the deletion of an object: Unknown, when it was denied and yet nobody is known who
-  // guards it.
-  enum class Takers : uint8_t { None, Some, Unknown };
-  void remember(const admission::Review& review, TimePoint deadline, Takers takers);
+  // Whether CriticalServices defer the deletion of an object. Unknown: it was denied, although no known
+  // CriticalService guards it.
+  enum class DeferringServices : uint8_t { None, Some, Unknown };
+  void record(const admission::Review& review, TimePoint deadline, DeferringServices deferringServices);
   enum class Written : uint8_t { Done, Conflict, TooLarge, Later };
-  // What a CriticalService is to remember, and what is to be told once it does.
+  // The new status of a CriticalService, and the events to tell once it is written.
   struct StatusUpdate {
     criticalservice::DeferredDeletions deferredDeletions;
     std::vector<DeferredDeletionEvent> news;
   };
 
-  std::string adviceFor(const admission::Review& review, Takers takers) const;
+  std::string adviceFor(const admission::Review& review, DeferringServices deferringServices) const;
   bool isOfController(const criticalservice::DeferredDeletion& deletion) const;
   bool remembers(criticalservice::DeferralMode deferral,
                  const criticalservice::DeferredDeletions& deferredDeletions,
                  const criticalservice::DeferredDeletion& deletion) const;
   void add(Deletions& deletions, const criticalservice::DeferredDeletion& deletion) const;
-  // The CriticalServices that are to remember a deletion; true: that one does already.
+  // The CriticalServices that have to record a deletion; true: its status has it already.
   using Places = std::map<std::string, bool>;
   Places placesFor(const criticalservice::DeferredDeletion& deletion) const;
   std::set<std::string> missing(const Places& places, const std::string& uid) const LASTOUT_REQUIRES(mutex_);
-  Takers takersOf(const kube::ObjectKey& object, bool byController) const;
+  DeferringServices deferringServicesOf(const kube::ObjectKey& object, bool byController) const;
   bool isAnother(const criticalservice::DeferredDeletion& deletion) const;
   Changes& changesOf(const std::string& service) LASTOUT_REQUIRES(mutex_);
   void place(const criticalservice::DeferredDeletion& deletion, const std::set<std::string>& services)

@@ -1,4 +1,4 @@
-// DependencyStanding: how well it is known what the provider of a CriticalService needs.
+// DependencyStanding: how well the dependencies of a CriticalService's provider are known.
 #pragma once
 
 #include <optional>

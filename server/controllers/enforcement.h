@@ -1,4 +1,5 @@
-// Enforcement: whether what a CriticalService says is asked of lastout, and obeyed.
+// WebhookEnforcement: whether API servers ask lastout about the objects that a CriticalService guards, and
+// obey its answers.
 #pragma once
 
 #include <optional>
@@ -27,7 +28,7 @@ struct EnforcementFacts {
   std::string undecided;          // why it is not known yet what that is; empty: it is, as far as it can be
 };
 
-// What speaks against it, and else what probes have shown.
+// Returns the first reason why it is not enforced, or else the result of the probes.
 WebhookEnforcement enforcementOf(const EnforcementFacts& facts,
                                  const criticalservice::CriticalService& service);
 

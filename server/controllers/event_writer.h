@@ -64,7 +64,7 @@ struct EventWriterOptions {
   std::function<std::chrono::sys_seconds()> clock;  // what time it is, for people
   std::chrono::milliseconds pause{10'000};          // the same of one object is not told again so soon
   std::chrono::milliseconds patience{5'000};        // for one answer
-  Log log;
+  LogSink log;
 };
 
 // Its functions may be called by any thread; start() and stop() by one at a time.

@@ -76,7 +76,7 @@ void FinalizerLoop::settle(const FinalizerChange& change, Record& record) {
     record.notBefore = steady_clock::now() + kUnchangedPause;
     return;
   }
-  const Changed done = carryOut(change);
+  const Changed done = execute(change);
   if (worker_.isStopping()) return;  // what was cut off is no problem
   const std::string problem = done ? "" : withGrant(done.error(), options_.grantedBy);
   record.problems.note(problem);
@@ -92,7 +92,7 @@ void FinalizerLoop::settle(const FinalizerChange& change, Record& record) {
 
 // Over the very object as it is now: its finalizers may have changed since the view was told, and what the
 // change rests on is found out after it was read. An object that terminates takes no finalizer.
-Changed FinalizerLoop::carryOut(const FinalizerChange& change) {
+Changed FinalizerLoop::execute(const FinalizerChange& change) {
   const auto type = view_.find(change.object.type);
   if (!type) return false;
   const auto meta = ObjectClient(*server_, kLoopPatience)

@@ -1,5 +1,5 @@
-// FinalizerLoop: the thread that sets one finalizer of lastout's on objects, and takes it off, as its owner
-// says which.
+// FinalizerLoop: the thread that adds one of lastout's finalizers to objects, or removes it; its owner
+// chooses the objects.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@
 
 namespace lastout::server {
 
-// Whether something is to be changed, or was; or why that cannot be done, or told.
+// Whether an object is to be changed, or was changed; or why that failed, or is not known.
 using Changed = tl::expected<bool, std::string>;
 
 // An object that is to begin or to cease to carry the finalizer.
@@ -31,10 +31,11 @@ struct FinalizerChange {
   kube::ObjectKey object;
   std::string uid;
   bool begins = false;
-  // What the watches may not have told yet. Unless it is empty, it has to be the same at two looks.
+  // What the watches may not have shown yet; the change waits until two passes find the same doubt. Empty:
+  // there is no doubt.
   std::string doubt;
-  // Whether it is still to be, by what is there now. Called with the object as it was just read, which is the
-  // one that is changed or none.
+  // Returns whether the change is still needed. Called with the object as it was just read; the patch fails
+  // if the object has changed since.
   std::function<Changed(const kube::ObjectMeta& object)> confirm;
   std::function<void()> done;          // it was changed
   std::function<void()> moot = [] {};  // there is nothing to change
@@ -54,7 +55,7 @@ struct FinalizerLoopOptions {
   std::function<void(const FinalizerChange& change, const std::string& problem)> attempted =
       [](const FinalizerChange&, const std::string&) {};
   std::function<client::RandomFraction()> random;  // called once, by whoever makes the loop
-  Log log;
+  LogSink log;
 };
 
 // Its functions may be called by any thread; start() and stop() by one at a time.
@@ -99,7 +100,7 @@ class FinalizerLoop {
   std::optional<TimePoint> pass();
   Record& recordOf(const FinalizerChange& change);
   void settle(const FinalizerChange& change, Record& record);
-  Changed carryOut(const FinalizerChange& change);
+  Changed execute(const FinalizerChange& change);
   Changed write(const FinalizerChange& change, const kube::ResourceType& type, const kube::ObjectMeta& meta);
 
   const LiveView& view_;

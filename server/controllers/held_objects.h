@@ -32,15 +32,16 @@ struct HeldObject {
 // Why a child stays, in the words of its own status; empty: that says nothing of it.
 std::string obstacleOf(const protection::DeletionPolicy& policy, const kube::Object& child);
 
-// Safe for any number of threads. What changes something says of which held objects.
+// Safe for any number of threads. The functions that change something return the held objects that it
+// affects.
 class HeldObjects {
  public:
   using Changed = std::vector<kube::ObjectKey>;
   using Policies = std::vector<std::shared_ptr<const protection::DeletionPolicy>>;
 
-  // Those that hold, of these; in the order of their names. Of two that select an object the first counts.
-  // What these and those before them have set on it beside is released. `unclear`: of policies that are
-  // there and cannot be understood.
+  // Sets the policies; those that hold objects count, in the order of their names. If two select one object,
+  // the first counts, and the finalizers of the others and of former policies are released. `unclear`:
+  // finalizers of policies that cannot be understood.
   Changed setPolicies(const std::vector<protection::DeletionPolicy>& policies,
                       protection::HoldFinalizers unclear = {});
   // Finalizers of policies that were there before lastout was told of any.
@@ -60,7 +61,7 @@ class HeldObjects {
   // Why not all objects of the type are known; empty: they are.
   std::string whyNotKnown(const kube::GroupResource& type) const;
   std::vector<kube::ObjectKey> all() const;  // objects that a policy selects, or has selected
-  // nullopt: it is not there, or nothing is to be done about it.
+  // Returns the held object; nullopt: it does not exist, or needs no plan.
   std::optional<HeldObject> find(const kube::ObjectKey& key) const;
   // The same with the object as it was just read, and with children that were just listed beside those that
   // watches have told of.

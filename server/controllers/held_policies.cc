@@ -77,7 +77,7 @@ HeldPolicies::Round HeldPolicies::settleOnce(const kube::ObjectKey& key, const k
     held = std::move(*read);
     plan = planFor(*held);
   }
-  const auto done = carryOut(*held, type, plan);
+  const auto done = execute(*held, type, plan);
   if (!done && isConflict(done.error())) return {{"", kAfterConflict}, false};
   if (!done) return {{withHoldGrant(done.error().why), plan.lookAgain}, false};
   return {{"", plan.lookAgain}, plan.askExternal.has_value()};
@@ -127,8 +127,8 @@ RequestResult<std::optional<HeldObject>> HeldPolicies::readAgain(const kube::Obj
   return objects_.find(std::move(**object), listed);
 }
 
-RequestResult<void> HeldPolicies::carryOut(HeldObject& held, const kube::ResourceType& type,
-                                           const HoldPlan& plan) {
+RequestResult<void> HeldPolicies::execute(HeldObject& held, const kube::ResourceType& type,
+                                          const HoldPlan& plan) {
   if (!options_.mayAct()) return {};
   if (plan.addFinalizer || (!plan.release.empty() && !plan.removeFinalizer)) {
     auto set = setFinalizers(held, type, plan);
@@ -232,7 +232,7 @@ RequestResult<void> HeldPolicies::deleteChildren(const HoldPlan& plan) const {
 
 void HeldPolicies::askExternal(const HeldObject& held, const std::string& word) {
   const kube::Object& object = held.object;
-  const auto problem = external_.carryOut({object.key, object.meta.uid, word});
+  const auto problem = external_.execute({object.key, object.meta.uid, word});
   if (externals_.size() >= kMostExternals) externals_.clear();  // they are asked once more
   ExternalStanding& standing = externals_[object.meta.uid];
   standing = problem ? ExternalStanding{ExternalStanding::State::Failed, *problem, options_.clock()}

@@ -1,6 +1,6 @@
-// HeldPolicies: plays the deletion of objects that policies hold by a finalizer: what is known of one becomes
-// a plan (protection/hold_plan.h), and the plan's actions are carried out at the API server. It has no
-// thread: a Controller settles one object after the other.
+// HeldPolicies: runs the deletion of objects that policies hold by a finalizer: makes a plan for one object
+// (protection/hold_plan.h), and executes the plan's actions at the API server. It has no thread: a Controller
+// calls it for one object after the other.
 #pragma once
 
 #include <chrono>
@@ -37,7 +37,7 @@ struct HeldPoliciesOptions {
   std::function<bool()> mayAct;    // this lastout holds the Lease; asked before each action
   std::function<void(const kube::Object& object, const protection::HoldEvent& event)> tell;
   std::function<void(HeldOutcome outcome)> count;
-  Log log;
+  LogSink log;
 };
 
 // One thread at a time, but for problemOf().
@@ -64,8 +64,8 @@ class HeldPolicies {
   protection::HoldPlan planFor(const HeldObject& held) const;
   RequestResult<std::optional<HeldObject>> readAgain(const kube::ObjectKey& key,
                                                      const kube::ResourceType& type, bool withChildren) const;
-  RequestResult<void> carryOut(HeldObject& held, const kube::ResourceType& type,
-                               const protection::HoldPlan& plan);
+  RequestResult<void> execute(HeldObject& held, const kube::ResourceType& type,
+                              const protection::HoldPlan& plan);
   RequestResult<void> patchStatus(HeldObject& held, const kube::ResourceType& type,
                                   const protection::HoldPlan& plan) const;
   RequestResult<void> setFinalizers(const HeldObject& held, const kube::ResourceType& type,

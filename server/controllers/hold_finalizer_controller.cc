@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "admission/held_provider.h"
+#include "admission/deletion_effect.h"
 #include "kube/well_known.h"
 #include "server/review/confirmed_verdict.h"
 

@@ -1,5 +1,5 @@
 // HoldFinalizerController: keeps lastout's finalizer on those providers that are to be held, and takes it off
-// when their criteria hold (control/held_provider.h).
+// when their criteria hold (control/held_provider_rule.h).
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ struct HoldFinalizerControllerOptions {
   std::function<bool()> mayAct;   // this lastout holds the Lease
   std::function<client::RandomFraction()> random;
   std::chrono::milliseconds budget{3'500};  // for all that one provider's letting go rests on
-  Log log;
+  LogSink log;
 };
 
 // Its functions may be called by any thread; start() and stop() by one at a time. The removal of the

@@ -1,20 +1,20 @@
-// Held providers (control/held_provider.h), as a view of the cluster shows them.
+// Held providers (control/held_provider_rule.h), as a view of the cluster shows them.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "admission/cluster_view.h"
-#include "control/held_provider.h"
+#include "control/held_provider_rule.h"
 
 namespace lastout::server {
 
-// A provider whose finalizer of lastout's is to be set, or to be taken off.
+// A provider to which lastout adds its finalizer, or from which it removes it.
 struct HoldingChange {
   kube::ObjectKey provider;
   std::string uid;
   control::HoldFinalizerAction holding = control::HoldFinalizerAction::AsItIs;
-  // Nobody wants it held, or not everybody, as far as the view was told, which may lag behind.
+  // Not every CriticalService that guards it says Hold, or none guards it; the view may lag behind.
   bool isUnwanted = false;
 };
 

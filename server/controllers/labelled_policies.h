@@ -1,5 +1,5 @@
-// LabelledPolicies: carries out what is to change about the labels of objects (labelled_objects.h) at the API
-// server. It has no thread: a Controller settles one object after the other.
+// LabelledPolicies: patches the labels of objects (labelled_objects.h) at the API server. It has no thread: a
+// Controller calls it for one object after the other.
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,7 @@ struct LabelledPoliciesOptions {
   std::function<void(const LabelledObject& object, const std::string& reason, const std::string& message)>
       tell;  // a warning
   std::function<void(LabelOutcome outcome)> count;
-  Log log;
+  LogSink log;
 };
 
 // One thread at a time, but for problemOf().

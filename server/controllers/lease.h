@@ -26,7 +26,7 @@ struct Lease {
   std::string holder;           // empty: nobody
   std::chrono::seconds duration{0};
   std::string acquired;     // as it is written there; empty: it is not
-  std::string renewed;      // likewise
+  std::string renewed;      // the same
   int64_t transitions = 0;  // how often it went from one holder to another
 };
 
@@ -69,7 +69,7 @@ class LeaseElection {
   bool holds(TimePoint now) const;
   const std::string& holder() const { return lease_.holder; }  // as was seen last
 
-  // What to write to let go of it; nothing when it is another's. It is held no longer from now on.
+  // Stops holding the Lease. Returns what to write to release it; nullopt: another process holds it.
   std::optional<Lease> release(WallTime wall);
 
  private:

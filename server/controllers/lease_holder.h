@@ -21,7 +21,7 @@ struct LeaseHolderOptions {
   LeaseTimes times;
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
   std::function<WallTime()> clock;                 // what time it is, for people
-  Log log;
+  LogSink log;
   // Empty: always. While it says no, the Lease is neither taken nor renewed: another may do better.
   std::function<bool()> mayHold;
   // Empty, or called by the holder's thread when it begins to hold the Lease; also when it does again, after

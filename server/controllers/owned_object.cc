@@ -75,7 +75,7 @@ tl::expected<OwnedObject, std::string> readOwnedObject(const DeferredDeletionEnt
     const auto now = readOwner(reads, owner, key.namespaceName);
     if (!now) return tl::unexpected(now.error());
     object.facts.owners.add(*now);
-    if (control::holdsBack(*now))
+    if (control::keepsDependents(*now))
       object.heldBackBy = "its owner, " + owner.kind + " " + owner.name +
                           (*now == OwnerNow::Staying ? ", is there, and nobody deletes it"
                                                      : ", is being deleted so that what it owns stays");

@@ -1,5 +1,5 @@
-// OwnedObjects: reads an object, its namespace and its owners, past all caches: the authority to delete it,
-// and whether its deletion is still wanted.
+// OwnedObjects: reads an object, its namespace and its owners from the API server, to decide whether lastout
+// may delete the object, and whether the deletion is still wanted.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 #include <tl/expected.hpp>
 
 #include "client/api_server.h"
-#include "control/deferred_deletion.h"
+#include "control/deferred_deletion_rule.h"
 #include "kube/object.h"
 #include "kube/resource_map.h"
 #include "server/controllers/deferred_deletion_entries.h"
@@ -40,8 +40,8 @@ struct ObjectReads {
       metadata;
 };
 
-// Where a person's deletion is proven the owners do not matter, and are not read. Fails with why the object,
-// its namespace or an owner cannot be read.
+// Reads the object of an entry. Does not read the owners if a person's request is proven, because then they
+// do not matter. Fails with why the object, its namespace or an owner cannot be read.
 tl::expected<OwnedObject, std::string> readOwnedObject(const DeferredDeletionEntry& entry,
                                                        const ObjectReads& reads);
 

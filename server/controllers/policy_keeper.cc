@@ -206,7 +206,7 @@ std::optional<TimePoint> PolicyKeeper::pass() {
   lookAgainAt_.reset();
   const auto kept = policies();
   if (!kept) return std::nullopt;
-  carryOut(*kept);
+  execute(*kept);
   for (const Kept& one : *kept) {
     if (!goesOn()) return lookAgainAt_;
     writeStatus(one);
@@ -225,7 +225,7 @@ void PolicyKeeper::lookAgainAfter(std::chrono::milliseconds pause) {
 
 // Of a policy that is not understood any more its last form counts; where none is known, what was made of it
 // stays. So it does of one that moves to the webhook, until API servers ask that.
-void PolicyKeeper::carryOut(const std::vector<Kept>& kept) {
+void PolicyKeeper::execute(const std::vector<Kept>& kept) {
   std::vector<protection::DeletionPolicy> understood;
   std::set<std::string> unclear;
   std::set<std::string> waiting;
@@ -247,14 +247,14 @@ void PolicyKeeper::carryOut(const std::vector<Kept>& kept) {
     if (!goesOn()) return;
     if (unclear.contains(action.policy)) continue;
     if (waiting.contains(action.policy) && action.kind == AdmissionPolicyAction::Kind::Delete) continue;
-    carryOut(action);
+    execute(action);
   }
   if (!changing_.empty()) lookAgainAfter(kTryAgainAfter);
   noteProblems();
 }
 
 // It tries again without a right as seldom as it looks at all of them: no right comes within a second.
-void PolicyKeeper::carryOut(const AdmissionPolicyAction& action) {
+void PolicyKeeper::execute(const AdmissionPolicyAction& action) {
   const bool isDeletion = action.kind == AdmissionPolicyAction::Kind::Delete;
   // All that a policy needs in the API server then is the guard of its force annotation.
   const bool isOfForceAlone = options_.mode == PolicyMode::Webhook && !isDeletion;
@@ -343,7 +343,7 @@ protection::PolicyStanding PolicyKeeper::standingOf(const Kept& kept) {
 void PolicyKeeper::writeStatus(const Kept& kept) {
   const protection::PolicyStanding standing = standingOf(kept);
   const auto now = options_.clock();
-  // What cannot be written does not spread: carryOut() looks at it again.
+  // What cannot be written does not spread: execute() looks at it again.
   if (standing.writeProblem.empty() && protection::isSpreading(standing, now))
     lookAgainAfter(protection::kInForceAfter);
   const nlohmann::json wanted = policyStatus(standing, kept.status, now);

@@ -52,7 +52,7 @@ struct PolicyKeeperOptions {
   client::WatcherOptions watcher;
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
   std::chrono::milliseconds patience{5'000};       // for one answer
-  Log log;
+  LogSink log;
 };
 
 // Its functions may be called by any thread; start() and stop() by one at a time.
@@ -111,8 +111,8 @@ class PolicyKeeper {
   std::optional<std::vector<Kept>> policies();
   Kept keptOf(const std::string& name, const Seen& seen) const;
   std::vector<protection::StandingAdmissionPolicy> standing();
-  void carryOut(const std::vector<Kept>& kept);
-  void carryOut(const protection::AdmissionPolicyAction& action);
+  void execute(const std::vector<Kept>& kept);
+  void execute(const protection::AdmissionPolicyAction& action);
   void noteForbidden(const std::vector<protection::DeletionPolicy>& policies);
   void noteProblems();
   std::string send(const client::ApiRequest& request);

@@ -26,7 +26,7 @@ struct ProfileKeeperOptions {
   client::WatcherOptions watcher;
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
   std::chrono::milliseconds patience{5'000};       // for one answer
-  Log log;
+  LogSink log;
 };
 
 // Its functions may be called by any thread; start() and stop() by one at a time.

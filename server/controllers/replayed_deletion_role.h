@@ -1,5 +1,5 @@
-// ReplayedDeletionRole: the part of the controller role that carries out the deletions that annotations ask
-// for of the types of --replay-deletions: it follows these types, and deletes while this lastout leads.
+// ReplayedDeletionRole: the part of the controller role that runs the deletions that annotations ask for, of
+// the types of --replay-deletions: it watches these types, and deletes while this lastout leads.
 #pragma once
 
 #include <functional>

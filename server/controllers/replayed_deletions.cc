@@ -85,7 +85,7 @@ Settled ReplayedDeletions::settle(const kube::ObjectKey& key) {
   if (!type || !object || !options_.mayAct()) return {};
   const ReplayPlan plan = planFor(*object, options_.annotationsCount());
   if (plan.action != ReplayPlan::Action::Delete) return follow(*object, plan);
-  return carryOut(*type, *object);
+  return execute(*type, *object);
 }
 
 Settled ReplayedDeletions::follow(const kube::Object& object, const ReplayPlan& plan) {
@@ -94,7 +94,7 @@ Settled ReplayedDeletions::follow(const kube::Object& object, const ReplayPlan& 
     if (const auto known = annotated_.find(object.key); known != annotated_.end())
       known->second.waits = plan.action == ReplayPlan::Action::Wait;
   }
-  if (plan.action == ReplayPlan::Action::Wait) tell(object, Kind::Remembered);
+  if (plan.action == ReplayPlan::Action::Wait) tell(object, Kind::Recorded);
   if (plan.action == ReplayPlan::Action::Ignore)
     if (const auto annotated = admission::annotatedBy(object.meta))
       tell(object, Kind::Ignored, doubtOf(*annotated, {false, options_.clock()}));
@@ -103,7 +103,7 @@ Settled ReplayedDeletions::follow(const kube::Object& object, const ReplayPlan& 
 
 // By the object and the admission policy as the API server has them now: whoever takes the annotation away
 // meanwhile changes the version.
-Settled ReplayedDeletions::carryOut(const kube::ResourceType& type, const kube::Object& object) {
+Settled ReplayedDeletions::execute(const kube::ResourceType& type, const kube::Object& object) {
   const auto read = client_.get(type, object.key);
   if (!read) return heldUp(object, withReplayGrant(read.error().why));
   if (!*read) {

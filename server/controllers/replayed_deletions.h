@@ -1,6 +1,6 @@
-// ReplayedDeletions: carries out the deletions that annotations ask for (admission/delete_when_free.h) of
-// objects that other objects list for policies (protection/replay_plan.h). It has no thread: a Controller
-// settles one object after the other.
+// ReplayedDeletions: runs the deletions that annotations ask for (admission/delete_when_free.h) of objects
+// that other objects list for policies (protection/replay_plan.h). It has no thread: a Controller calls it
+// for one object after the other.
 #pragma once
 
 #include <chrono>
@@ -67,7 +67,7 @@ class ReplayedDeletions {
   std::optional<kube::Object> find(const kube::ObjectKey& key) const;
   protection::ReplayPlan planFor(const kube::Object& object, std::optional<bool> annotationsCount) const;
   Settled follow(const kube::Object& object, const protection::ReplayPlan& plan);
-  Settled carryOut(const kube::ResourceType& type, const kube::Object& object);
+  Settled execute(const kube::ResourceType& type, const kube::Object& object);
   Settled heldUp(const kube::Object& object, const std::string& problem);
   void tell(const kube::Object& object, Kind kind, const std::string& why = {});
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "admission/deferred_deletion.h"
+#include "admission/deferral.h"
 #include "admission/explain.h"
 #include "admission/guard_index.h"
 #include "criticalservice/status.h"
@@ -148,7 +148,7 @@ CriterionState look(const graph::Graph& graph, const criticalservice::Criterion&
   return state;
 }
 
-struct ProviderState {
+struct ProviderObservation {
   std::optional<bool> present;  // nothing: not seen, and it is not known whether that means anything
   bool terminating = false;
   bool held = false;  // by lastout's finalizer
@@ -156,8 +156,8 @@ struct ProviderState {
   std::string uid;  // of the one that is there
 };
 
-ProviderState lookAtProvider(const graph::Graph& graph, const CriticalService& service) {
-  ProviderState state;
+ProviderObservation lookAtProvider(const graph::Graph& graph, const CriticalService& service) {
+  ProviderObservation state;
   const auto object = graph.find(service.provider);
   if (object) {
     state.present = true;
@@ -194,7 +194,7 @@ ConditionText satisfied(const std::vector<CriterionState>& criteria) {
 }
 
 ConditionText providerReady(const graph::Graph& graph, const CriticalService& service,
-                            const ProviderState& provider, const Readiness& readiness) {
+                            const ProviderObservation& provider, const Readiness& readiness) {
   const std::string name = toString(service.provider);
   if (!provider.present)
     return {std::nullopt, "ProviderUnknown", admission::whyUnknown(graph, service.provider.type)};
@@ -220,7 +220,7 @@ std::string standingReason(const StatusJson& standing, std::string_view type) {
 // Nobody is asked when the last finalizer of a terminating object goes. That is as it should be of a provider
 // that lastout has let go, because its criteria held, and of one that its own finalizer holds.
 ConditionText enforced(const CriticalService& service, const StatusJson& standing,
-                       const ProviderState& provider, const ConditionText& satisfied,
+                       const ProviderObservation& provider, const ConditionText& satisfied,
                        const WebhookEnforcement& enforcement) {
   const bool wasLetGo = !service.providerUid.empty() && satisfied.status != std::optional(false) &&
                         standingReason(standing, "Enforced") != kProviderTerminating;
@@ -245,7 +245,7 @@ std::optional<std::string> cycleBehind(const graph::Graph& graph, const Critical
 }
 
 ConditionText stuck(const graph::Graph& graph, const CriticalService& service,
-                    const std::vector<CriterionState>& criteria, const ProviderState& provider,
+                    const std::vector<CriterionState>& criteria, const ProviderObservation& provider,
                     const ConditionText& ready, std::chrono::seconds readyFor) {
   const auto found = std::ranges::find_if(
       criteria, [](const CriterionState& criterion) { return criterion.terminating.has_value(); });
@@ -286,7 +286,7 @@ std::string doubts(const CriticalService& service, bool missing) {
 }
 
 ConditionText degraded(const graph::Graph& graph, const CriticalService& service,
-                       const ProviderState& provider, const StatusFacts& facts) {
+                       const ProviderObservation& provider, const StatusFacts& facts) {
   if (std::string why = doubts(service, false); !why.empty()) return {true, kNotUnderstood, std::move(why)};
   if (std::string why = doubts(service, true); !why.empty()) return {true, "TypeNeverSeen", std::move(why)};
   if (auto unknownTypes = unknownTypesAmong(graph, typesOf(service)))
@@ -308,7 +308,7 @@ std::string askedByAnnotations(const admission::ClusterView& view, const Critica
     const bool isItself = key == criticalservice::keyOf(service);
     const bool isGuarded =
         std::ranges::any_of(view.guards().guardEntries(key), [&](const admission::GuardEntry& guardEntry) {
-          return guardEntry.service == number && admission::remembers(guardEntry.role, isItself);
+          return guardEntry.service == number && admission::recordsDeferral(guardEntry.role, isItself);
         });
     if (isGuarded) asked.push_back(toString(key) + ": " + admission::wordsOf(annotated, now));
   }
@@ -337,7 +337,7 @@ StatusJson seenTypes(const CriticalService& service) {
   return names;
 }
 
-StatusJson providerFields(const StatusJson& standing, const ProviderState& provider,
+StatusJson providerFields(const StatusJson& standing, const ProviderObservation& provider,
                           const std::optional<bool>& ready) {
   StatusJson fields = standing.is_object() && standing.value("provider", StatusJson()).is_object()
                           ? standing["provider"]
@@ -359,7 +359,7 @@ StatusJson statusOf(const admission::ClusterView& view, const CriticalService& s
   criteria.reserve(service.criteria.size());
   for (size_t i = 0; i < service.criteria.size(); ++i)
     criteria.push_back(look(graph, service.criteria[i], criticalservice::fieldOf(service, i)));
-  const ProviderState provider = lookAtProvider(graph, service);
+  const ProviderObservation provider = lookAtProvider(graph, service);
   const ConditionText ready = providerReady(graph, service, provider, facts.readiness);
 
   StatusText status(standing, service.meta.generation, facts.now);

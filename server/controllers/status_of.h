@@ -1,4 +1,4 @@
-// statusOf: what status a CriticalService should have, from what is known of the cluster.
+// statusOf: computes the status of a CriticalService from the view of the cluster.
 #pragma once
 
 #include <chrono>
@@ -28,8 +28,9 @@ struct StatusFacts {
 nlohmann::json statusOf(const admission::ClusterView& view, const criticalservice::CriticalService& service,
                         const nlohmann::json& standing, const StatusFacts& facts);
 
-// That of a CriticalService whose provider cannot be read; `generation` is its own, `why` a sentence.
-// `guards`: what it said before is guarded; a lastout that never understood it guards nothing.
+// Returns the status of a CriticalService whose provider cannot be read; `generation`: its own; `why`: a
+// sentence. `guards`: a former version of it is in force; false: no version was ever understood, and nothing
+// is guarded.
 nlohmann::json statusOfNotUnderstood(int64_t generation, const std::string& why,
                                      const nlohmann::json& standing, std::chrono::sys_seconds now,
                                      bool guards);
@@ -38,9 +39,9 @@ nlohmann::json statusOfNotUnderstood(int64_t generation, const std::string& why,
 // in a moment.
 bool awaitsLists(const admission::ClusterView& view, const criticalservice::CriticalService& service);
 
-// The merge patch that makes `standing` what is wanted; nothing when it is so already.
+// Returns the merge patch that changes `standing` to `wanted`; nullopt: they are equal.
 std::optional<nlohmann::json> statusPatch(const nlohmann::json& standing, const nlohmann::json& wanted);
-// Somebody may act on what is different; otherwise it is only counts, examples and words.
+// Returns true if the change matters to users; false: only counts, examples and texts differ.
 bool isPressing(const nlohmann::json& standing, const nlohmann::json& wanted);
 
 }  // namespace lastout::server

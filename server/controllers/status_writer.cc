@@ -183,8 +183,8 @@ bool StatusWriter::isDue(Record& record, const Due& due, TimePoint now) const {
   return isPressing(due.standing, due.wanted) || now >= record.writtenAt + options_.detailPause;
 }
 
-// Over the version that was seen. When that is another by now the watch will tell, and what is to be written
-// is found anew.
+// Writes over the version that was seen. If the object has changed since, the watch will show it, and the
+// patch is computed again.
 bool StatusWriter::write(const std::string& name, const Due& due, StatusJson patch) {
   const auto type = view_.find(criticalservice::criticalServiceType());
   if (!type || !options_.mayWrite()) return false;

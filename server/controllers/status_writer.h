@@ -38,7 +38,7 @@ struct StatusWriterOptions {
   // A type that is not listed yet is waited for so long before a status says so.
   std::chrono::milliseconds listPause{10'000};
   std::chrono::milliseconds patience{5'000};  // for one answer
-  Log log;
+  LogSink log;
   std::function<void()> failed = [] {};  // a read or write did; each time
   // The status of that CriticalService was another, and has been written; must not wait. May be empty.
   std::function<void(const std::string& name, const std::string& uid, const nlohmann::json& before,

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "admission/held_provider.h"
+#include "admission/deletion_effect.h"
 #include "client/fetch.h"
 #include "criticalservice/provider_types.h"
 #include "kube/well_known.h"
@@ -19,7 +19,7 @@ constexpr std::chrono::minutes kListPause{10};
 }  // namespace
 
 UnwatchedHeldProviders::UnwatchedHeldProviders(client::ApiServer& server, Patience patience,
-                                               client::Backoff backoff, Log log)
+                                               client::Backoff backoff, LogSink log)
     : patience_(std::move(patience)),
       client_(server, patience_),
       backoff_(std::move(backoff)),

@@ -1,5 +1,5 @@
-// UnwatchedHeldProviders: what carries lastout's finalizer for providers although the view cannot tell, since
-// nobody follows its type any more: the last CriticalService that named one of it is gone.
+// UnwatchedHeldProviders: finds providers that carry lastout's finalizer and whose type is no longer watched,
+// because the last CriticalService that named the type is gone.
 #pragma once
 
 #include <map>
@@ -15,14 +15,14 @@
 
 namespace lastout::server {
 
-// Of one thread. It lists each type that nobody follows, or nobody any more, and does so again now and then:
-// another lastout may have left something.
+// For one thread. It lists each type that is not watched, and repeats that from time to time, because another
+// lastout may have left a finalizer.
 class UnwatchedHeldProviders {
  public:
   using Uids = std::map<kube::ObjectKey, std::string>;
 
   // `server` must outlive it.
-  UnwatchedHeldProviders(client::ApiServer& server, Patience patience, client::Backoff backoff, Log log);
+  UnwatchedHeldProviders(client::ApiServer& server, Patience patience, client::Backoff backoff, LogSink log);
 
   // Lists what is to be listed.
   const Uids& look(const LiveView& view);

@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "admission/deferred_deletion.h"
+#include "admission/deferral.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
@@ -96,13 +96,13 @@ Changed WorkFinalizerController::mayBeLetGo(const KeptWorkChange& change, const 
   if (change.forsaken) return isForsaken(*change.forsaken);
   if (!options_.mayKeep()) return true;
   if (work.deletionTimestamp && !change.terminates) return false;
-  return isRemembered(change.uid).map([](bool remembered) { return !remembered; });
+  return isRecorded(change.uid).map([](bool remembered) { return !remembered; });
 }
 
 // Of what nobody follows, a deletion is deferred that the work's agent has asked for: it is remembered before
 // the agent strikes it from the work's record, but the watch of the CriticalServices may tell so later than
 // that of the works.
-Changed WorkFinalizerController::isRemembered(const std::string& work) {
+Changed WorkFinalizerController::isRecorded(const std::string& work) {
   const auto services = options_.services();
   if (!services) return tl::unexpected(services.error().message);
   const std::set<std::string> refused = options_.refused();

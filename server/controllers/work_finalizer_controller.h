@@ -1,5 +1,5 @@
 // WorkFinalizerController: keeps lastout's finalizer on those AppliedManifestWorks that have applied
-// something guarded, until it is gone (control/kept_work.h).
+// something guarded, until it is gone (control/kept_work_rule.h).
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ struct WorkFinalizerControllerOptions {
   // All CriticalServices, as the API server has them now.
   std::function<kube::Result<CurrentServices::Services>()> services;
   std::function<client::RandomFraction()> random;
-  Log log;
+  LogSink log;
   std::function<void(Event event)> told;  // of works that are let go too early; must not wait
 };
 
@@ -59,7 +59,7 @@ class WorkFinalizerController {
   FinalizerChange asFinalizer(const KeptWorkChange& change);
   Changed mayBeLetGo(const KeptWorkChange& change, const kube::ObjectMeta& work);
   Changed isForsaken(const VeryObject& object);
-  Changed isRemembered(const std::string& work);
+  Changed isRecorded(const std::string& work);
   void tell(const KeptWorkChange& change);
 
   const LiveView& view_;

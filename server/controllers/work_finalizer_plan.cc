@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "admission/deferred_deletion.h"
+#include "admission/deferral.h"
 #include "admission/guards.h"
 #include "control/owner_now.h"
 #include "graph/edges.h"
@@ -59,7 +59,7 @@ class FactsOfWorks {
         recorded_(works.recorded),
         known_(known) {
     for (const CriticalService* service : view_.services()) {
-      addRemembered(*service);
+      addRecorded(*service);
       reviewed_.insert(service->provider.type);
       for (const criticalservice::Dependency& dependency : dependenciesOf(*service))
         reviewed_.insert(dependency.object.type);
@@ -98,12 +98,12 @@ class FactsOfWorks {
     if (key == kube::crdKey(criticalservice::criticalServiceType())) return true;
     return !home_.empty() && (key == kube::namespaceKey(home_) || key.namespaceName == home_);
   }
-  bool isGuarded(ObjectId object) const { return !view_.remembering(graph_.key(object)).empty(); }
+  bool isGuarded(ObjectId object) const { return !view_.servicesRecording(graph_.key(object)).empty(); }
   bool isWanted(ObjectId object) const { return isWanted(graph_.key(object)); }
   bool isAwaited(ObjectId object) const {
     const kube::ObjectKey key = graph_.key(object);
     return key.type == kube::kNamespaces || key.type == criticalservice::criticalServiceType() ||
-           !view_.remembering(key).empty() || remembered_.contains(graph_.uid(object));
+           !view_.servicesRecording(key).empty() || recordedUids_.contains(graph_.uid(object));
   }
   bool wasAwaited(ObjectId work, ObjectId object) const {
     const auto found = known_.awaited.find(graph_.uid(work));
@@ -135,7 +135,7 @@ class FactsOfWorks {
   }
 
   bool isWanted(const kube::ObjectKey& key) const {
-    return std::ranges::any_of(view_.remembering(key), [this](uint32_t number) {
+    return std::ranges::any_of(view_.servicesRecording(key), [this](uint32_t number) {
       return wantsDeferral(view_.guards().service(number));
     });
   }
@@ -145,7 +145,7 @@ class FactsOfWorks {
     for (const admission::Guard& guard :
          admission::guardsOf(service, types_, home_, dependenciesOf(service))) {
       const bool isItself = guard.object == criticalservice::keyOf(service);
-      if (admission::remembers(guard.role, isItself)) addToOwners(graph_.find(guard.object));
+      if (admission::recordsDeferral(guard.role, isItself)) addToOwners(graph_.find(guard.object));
     }
   }
 
@@ -168,12 +168,12 @@ class FactsOfWorks {
 
   // Of a type that nobody follows, or may, it is known that an object is there as long as its deletion is
   // remembered: whoever carries that out asks for it.
-  void addRemembered(const CriticalService& service) {
+  void addRecorded(const CriticalService& service) {
     if (!wantsDeferral(service)) return;
     const uint32_t number = view_.guards().find(service.meta.name);
     for (const criticalservice::DeferredDeletion& deletion : service.deferredDeletions.deletions) {
-      remembered_.insert(deletion.uid);
-      const bool isGuarded = std::ranges::binary_search(view_.remembering(deletion.object), number);
+      recordedUids_.insert(deletion.uid);
+      const bool isGuarded = std::ranges::binary_search(view_.servicesRecording(deletion.object), number);
       if (isGuarded && admission::isDeferred(service.deferral, false) && known_.persons.personCounts &&
           known_.persons.personCounts(deletion.requestedBy))
         ofPersons_.insert(deletion.uid);
@@ -200,7 +200,7 @@ class FactsOfWorks {
   const KnownOfWorks known_;
   std::map<ObjectId, std::set<ObjectId>> named_;  // what is guarded, or lastout's own, by owner
   std::set<kube::GroupResource> reviewed_;        // the types of all providers, and of what they need
-  std::set<std::string> remembered_;              // uids of what some CriticalService wants to be carried out
+  std::set<std::string> recordedUids_;            // uids of what some CriticalService wants to be carried out
   std::set<std::string> ofPersons_;               // those of them that count whoever owns them
   std::map<std::string, std::set<std::string>> unseen_;  // those of what nobody follows, by owner
 };

@@ -1,4 +1,4 @@
-// Kept works (control/kept_work.h), as a view of the cluster shows them.
+// Kept works (control/kept_work_rule.h), as a view of the cluster shows them.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "admission/cluster_view.h"
-#include "control/kept_work.h"
+#include "control/kept_work_rule.h"
 #include "criticalservice/deferred_deletion.h"
 #include "kube/resource_map.h"
 #include "server/controllers/annotation_events.h"
@@ -43,13 +43,13 @@ struct KeptWorkChange {
   bool terminates = false;  // as far as the view has been told
 };
 
-// What works that are kept were seen to own and wait for: the uids of objects, by the work's. Who guards it
-// may be gone before it is, which somebody else's finalizer holds.
+// The uids of the objects that kept works own and await, by the uid of the work. Needed because a
+// CriticalService may be gone before an object that it guarded.
 using AwaitedObjects = std::map<std::string, std::set<std::string>>;
 
-// Which deletions count as a person's, whoever owns the object: those that a CriticalService remembers, by
-// who asked for them (empty: nobody's do), and those that annotations ask for. personCounts is called while
-// the view is read, so it must neither wait nor ask the view.
+// Which deletions count as a person's, whoever owns the object: recorded ones, by the user who requested them
+// (empty: none), and those that annotations ask for. personCounts is called with the view's lock held, so it
+// must neither wait nor call the view.
 struct PersonsDeletions {
   std::function<bool(const std::string& user)> personCounts;
   AnnotationsNow annotations;
@@ -62,18 +62,18 @@ std::vector<KeptWorkChange> keptWorksToChange(const ViewOfWorks& works, const st
                                               bool isUnsure, AwaitedObjects& awaited,
                                               const PersonsDeletions& persons = {});
 
-// The type of a provider that may be there, although no list has told; nullopt: there is none.
+// Returns the type of a provider that may exist although no list has shown it; nullopt: there is none.
 std::optional<kube::GroupResource> typeInDoubt(const admission::ClusterView& view);
 
-// One that is kept owns the object, and is being deleted.
+// Returns true if a kept work that is being deleted owns the object.
 bool isOfKeptWork(const graph::Graph& graph, graph::ObjectId object);
 
-// The same, where no work is to be kept: all that are, are let go.
+// Returns the changes that release all kept works.
 std::vector<KeptWorkChange> keptWorksToLetGo(const ViewOfWorks& works);
 
-// A deletion that is lastout's to carry out although no CriticalService may remember it: the agent of the
-// work that owns the object, and is being deleted, has asked for it once. It is done, and only lastout keeps
-// the work; or the work's status lists the object no longer.
+// A deletion that lastout runs even if no CriticalService records it. The work that owns the object is being
+// deleted, and its agent requested the deletion once: now the agent is done, and only lastout keeps the work;
+// or the work's status no longer lists the object.
 struct DeferredDeletionOfWork {
   std::string work;  // the AppliedManifestWork's name
   std::string workUid;

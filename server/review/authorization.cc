@@ -104,8 +104,8 @@ Authorization::Answer Authorization::mayGet(std::string_view header, const std::
   if (!digest) return notAsked("who asks", "OpenSSL makes no SHA-256");
   const Key key{*digest, path};
   kube::MutexLock lock(mutex_);
-  const auto found = remembered_.find(key);
-  if (found != remembered_.end() && options_.now() < found->second.until) return found->second.answer;
+  const auto found = cache_.find(key);
+  if (found != cache_.end() && options_.now() < found->second.until) return found->second.answer;
   const bool isKnown = known_.contains(*digest);
   const auto under = flights_.find(key);
   if (isKnown && under != flights_.end()) {
@@ -123,7 +123,7 @@ Authorization::Answer Authorization::mayGet(std::string_view header, const std::
   lock.lock();
   if (!isKnown) --strangers_;
   flights_.erase(key);
-  if (answer.status != 503) remember(key, answer);
+  if (answer.status != 503) cache(key, answer);
   flight->answer = answer;
   flight->landed = true;
   landed_.notifyAll();
@@ -170,7 +170,7 @@ Authorization::Answer Authorization::ask(const std::string& token, const std::st
 }
 
 // What is over goes first; if that is not enough, what will be over first.
-void Authorization::remember(const Key& key, const Answer& answer) {
+void Authorization::cache(const Key& key, const Answer& answer) {
   const TimePoint now = options_.now();
   if (std::exchange(troubled_, false) && options_.log)
     options_.log(Level::Info, "answers: the API server tells again who may ask");
@@ -181,16 +181,16 @@ void Authorization::remember(const Key& key, const Answer& answer) {
       dropOldest(known_, [](TimePoint since) { return since; });
     known_[key.first] = now;
   }
-  if (remembered_.size() >= options_.most)
-    std::erase_if(remembered_, [&](const auto& each) { return each.second.until <= now; });
-  if (remembered_.size() >= options_.most && !remembered_.contains(key))
-    dropOldest(remembered_, [](const Remembered& each) { return each.until; });
-  remembered_[key] = {answer, now + options_.remember};
+  if (cache_.size() >= options_.most)
+    std::erase_if(cache_, [&](const auto& each) { return each.second.until <= now; });
+  if (cache_.size() >= options_.most && !cache_.contains(key))
+    dropOldest(cache_, [](const CachedAnswer& each) { return each.until; });
+  cache_[key] = {answer, now + options_.cacheTtl};
 }
 
-size_t Authorization::remembered() {
+size_t Authorization::cachedAnswers() {
   const kube::MutexLock lock(mutex_);
-  return remembered_.size();
+  return cache_.size();
 }
 
 ObjectRights::ObjectRights(const std::shared_ptr<client::Access>& access) : server_(access->newServer()) {}

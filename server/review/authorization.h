@@ -1,6 +1,6 @@
-// What users may do, as the API server knows it (SubjectAccessReview). Authorization: who may read lastout's
-// answers: whose token it is (TokenReview), and whether they may get that path. ObjectRights: what whoever
-// writes a CriticalService may do to objects.
+// What users may do, from the API server (SubjectAccessReview). Authorization: checks whether the user of a
+// token (TokenReview) may get a path of lastout's answers. ObjectRights: checks what the writer of a
+// CriticalService may do to objects.
 #pragma once
 
 #include <array>
@@ -26,14 +26,14 @@ namespace lastout::server {
 struct AuthorizationOptions {
   std::function<client::TimePoint()> now = std::chrono::steady_clock::now;
   // How long an answer of the API server is believed; as long as Kubernetes' own components do.
-  std::chrono::milliseconds remember{10'000};
-  size_t most = 1'000;                        // answers that are remembered
+  std::chrono::milliseconds cacheTtl{10'000};
+  size_t most = 1'000;                        // cached answers
   std::chrono::milliseconds patience{5'000};  // for each of the two reviews
-  // How many tokens the API server is asked about at once that it has not known lately: whoever invents
-  // tokens does not keep others waiting.
+  // How many tokens that the API server has not confirmed lately are checked at once, so that a client with
+  // invented tokens does not keep others waiting.
   size_t strangers = 1;
   // One line when the API server cannot be asked, and one when it can again. May be empty.
-  Log log;
+  LogSink log;
 };
 
 // Safe for any number of threads.
@@ -41,8 +41,8 @@ class Authorization {
  public:
   using TimePoint = client::TimePoint;
 
-  // 200: they may. 401: nobody knows who asks; 403: they may not; 503: the API server could not be asked, so
-  // nobody may, and why not is for the log alone.
+  // 200: allowed; 401: the token belongs to no known user; 403: not allowed; 503: the API server could not be
+  // asked, so nobody is allowed, and only the log says why.
   struct Answer {
     int status = 503;
     std::string message;  // of others than 200, for people
@@ -53,14 +53,14 @@ class Authorization {
   // `header`: the value of Authorization, "Bearer <token>". `path`: "/metrics"; the right is to `get` it as a
   // nonResourceURL.
   Answer mayGet(std::string_view header, const std::string& path);
-  size_t remembered();
+  size_t cachedAnswers();
   // Ends what is under way; from now on nobody may.
   void stop() { server_->stop(); }
 
  private:
   using Digest = std::array<unsigned char, 32>;  // the SHA-256 of a token, so that no token is kept
   using Key = std::pair<Digest, std::string>;    // and a path
-  struct Remembered {
+  struct CachedAnswer {
     Answer answer;
     TimePoint until;
   };
@@ -74,13 +74,13 @@ class Authorization {
   static std::optional<Digest> digestOf(std::string_view token);
   Answer ask(const std::string& token, const std::string& path);
   Answer notAsked(const std::string& what, const std::string& why);
-  void remember(const Key& key, const Answer& answer) LASTOUT_REQUIRES(mutex_);
+  void cache(const Key& key, const Answer& answer) LASTOUT_REQUIRES(mutex_);
 
   const AuthorizationOptions options_;
   const std::unique_ptr<client::ApiServer> server_;
   kube::Mutex mutex_;
   kube::ConditionVariable landed_;
-  std::map<Key, Remembered> remembered_ LASTOUT_GUARDED_BY(mutex_);
+  std::map<Key, CachedAnswer> cache_ LASTOUT_GUARDED_BY(mutex_);
   // Tokens that the API server knew, and when it said so last.
   std::map<Digest, TimePoint> known_ LASTOUT_GUARDED_BY(mutex_);
   std::map<Key, std::shared_ptr<Flight>> flights_ LASTOUT_GUARDED_BY(mutex_);
@@ -88,7 +88,7 @@ class Authorization {
   bool troubled_ LASTOUT_GUARDED_BY(mutex_) = false;
 };
 
-// Remembers nothing: a right may be taken away at any time, and CriticalServices are seldom written. Safe for
+// Caches nothing: a right may be taken away at any time, and CriticalServices are seldom written. Safe for
 // any number of threads.
 class ObjectRights {
  public:

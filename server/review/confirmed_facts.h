@@ -1,5 +1,5 @@
-// ConfirmedFacts: what other objects say to one review. What would let something pass is read once more, past
-// all caches, before it counts.
+// ConfirmedFacts: the facts about other objects for one review. Reads a fact that would allow the request
+// from the API server before it counts.
 #pragma once
 
 #include <compare>

@@ -1,4 +1,4 @@
-// confirmedVerdict: a verdict in which all that an ALLOW rests on was read once more, past all caches.
+// confirmedVerdict: a verdict whose ALLOW rests on reads of the API server, not on watches.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,9 @@ struct ConfirmedVerdict {
   std::optional<std::string> unconfirmed;  // why that could not be found out; then `judged` says nothing
 };
 
-// Judges a DELETE in that manner. What a read finds counts as if it had been known. Who guards the object is
-// not asked here. `asked`: reads that began after the DELETE was asked for, and need not be made again.
+// Judges a DELETE by the guard entries that the view knows, and confirms an ALLOW with reads. An object that
+// a read finds counts as if the view had shown it. `asked`: reads that began after the DELETE arrived, to be
+// used instead of new ones.
 ConfirmedVerdict confirmedVerdict(LiveView& view, ConfirmingReads& reads, const kube::ObjectKey& object,
                                   admission::DeletionEffect deletionEffect, TimePoint deadline,
                                   std::optional<ConfirmingReads::Asked> asked = std::nullopt);

@@ -187,7 +187,7 @@ void ConfirmingReads::begin(const ReadTarget& subject, const std::shared_ptr<Rea
   read->begun = true;
   ++underWay_;
   readers_.add([this, subject, read, conditions = read->conditions] {
-    const Done done = carryOut(subject, conditions, *read);
+    const Done done = execute(subject, conditions, *read);
     if (observer_) observer_(done);
     {
       const kube::MutexLock lock(mutex_);
@@ -209,8 +209,8 @@ std::map<ConfirmingReads::ReadTarget, ConfirmingReads::Reads>::iterator Confirmi
 }
 
 // `read` has begun with these conditions.
-ConfirmingReads::Done ConfirmingReads::carryOut(const ReadTarget& subject,
-                                                const ConsistentReader::Conditions& conditions, Read& read) {
+ConfirmingReads::Done ConfirmingReads::execute(const ReadTarget& subject,
+                                               const ConsistentReader::Conditions& conditions, Read& read) {
   const TimePoint begunAt = steady_clock::now();
   const TimePoint deadline = begunAt + options_.longest;
   const auto found = [&](const Condition& condition, admission::ObservedObject holder) {

@@ -1,5 +1,5 @@
-// ConfirmingReads: looks at the API server once more, past all caches, before something is allowed because
-// nothing is there.
+// ConfirmingReads: reads from the API server, past all caches, before a DELETE is allowed because no object
+// blocks it.
 #pragma once
 
 #include <chrono>
@@ -22,9 +22,9 @@ namespace lastout::server {
 struct ConfirmingReadsOptions {
   size_t readers = 8;                          // reads under way at once
   std::chrono::milliseconds longest{120'000};  // one read, whoever still waits for it
-  // Of a read that outlasted all who had asked: how long it counts, when it is made anew so that it counts
-  // without a gap, and for how long after somebody asked: Kubernetes' garbage collector asks again after
-  // 1,000 s at most.
+  // For a read that outlasted all callers: how long its result counts, when it is repeated so that its result
+  // counts without a gap, and for how long after the last caller it is repeated: Kubernetes' garbage
+  // collector retries after 1,000 s at most.
   std::chrono::milliseconds counts{60'000};
   std::chrono::milliseconds renewAfter{30'000};
   std::chrono::milliseconds renewFor{1'200'000};
@@ -56,8 +56,8 @@ class ConfirmingReads {
   class Asked;
   // Asks for reads that begin from now on, without waiting for them.
   Asked ask(std::vector<graph::Condition> conditions);
-  // For each condition that was asked for an object that holds it, or nothing: then none did, at one moment
-  // after ask(). Fails, each alone, with why that could not be found out until `deadline`.
+  // Returns for each condition an object that holds it; nullopt: no object did at one moment after ask().
+  // Each result fails by itself, with why it is not known at `deadline`.
   std::vector<kube::Result<Holder>> holdersOf(const Asked& asked, TimePoint deadline);
   kube::Result<Holder> holderOf(const graph::Condition& condition, TimePoint deadline);
   size_t waiting();  // how many conditions callers wait for now
@@ -107,7 +107,7 @@ class ConfirmingReads {
   std::map<ReadTarget, Reads>::iterator firstToBegin() LASTOUT_REQUIRES(mutex_);
   void begin(const ReadTarget& subject, const std::shared_ptr<Read>& read) LASTOUT_REQUIRES(mutex_);
   TimePoint beginOf(const graph::Condition& what, TimePoint now) const LASTOUT_REQUIRES(mutex_);
-  Done carryOut(const ReadTarget& subject, const ConsistentReader::Conditions& conditions, Read& read)
+  Done execute(const ReadTarget& subject, const ConsistentReader::Conditions& conditions, Read& read)
       LASTOUT_EXCLUDES(mutex_);
   void ended(const ReadTarget& subject, const Read& read, TimePoint now) LASTOUT_REQUIRES(mutex_);
 

@@ -1,4 +1,4 @@
-// ConsistentReader: looks at the API server once, past all caches: which objects hold some conditions.
+// ConsistentReader: reads from the API server, past all caches, which objects hold some conditions.
 #pragma once
 
 #include <functional>
@@ -26,9 +26,9 @@ class ConsistentReader {
 
   ConsistentReader(const std::shared_ptr<client::Access>& access, const LiveView& view);
 
-  // Until all conditions were found to have a holder, or to the end: then the others had none, all at one
-  // moment after this was called; nor has anything of a type whose CRD has gone. Fails with why that could
-  // not be read until `deadline`.
+  // Reads until every condition has a holder, or to the end: then the other conditions had none at one moment
+  // after the call. A type whose CRD is gone has no objects. Fails with why the read did not finish until
+  // `deadline`.
   kube::Result<void> readAll(const Conditions& conditions, TimePoint deadline, const Found& found) const;
 
   // The same, of a type that readAll() has gone through a moment ago: reads no more than its first page, and

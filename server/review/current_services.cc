@@ -32,7 +32,7 @@ void AllowedServices::add(kube::Object service, TimePoint now) {
 std::vector<kube::Object> AllowedServices::recent(TimePoint now) {
   std::vector<kube::Object> services;
   const kube::MutexLock lock(mutex_);
-  while (!services_.empty() && now - services_.front().at > kRemembered) services_.pop_front();
+  while (!services_.empty() && now - services_.front().at > kKeptFor) services_.pop_front();
   for (const Allowed& allowed : services_) services.push_back(allowed.service);
   return services;
 }

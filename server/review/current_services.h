@@ -1,4 +1,4 @@
-// CurrentServices: the CriticalServices as the API server has them now, whatever the watch has told.
+// CurrentServices: reads the CriticalServices from the API server, past the watch.
 #pragma once
 
 #include <chrono>
@@ -13,11 +13,11 @@
 
 namespace lastout::server {
 
-// The CriticalServices whose writing this replica has allowed lately: where no other can be asked about, they
-// count beside what the watch has told. Safe for any number of threads.
+// The CriticalServices whose writes this replica has allowed lately. If the API server cannot be read, they
+// count in addition to those that the watch has shown. Safe for any number of threads.
 class AllowedServices {
  public:
-  static constexpr std::chrono::minutes kRemembered{5};
+  static constexpr std::chrono::minutes kKeptFor{5};
   static constexpr size_t kMost = 1'000;  // the oldest gives way
 
   // One with the spec that was added last under its name takes no more room, so that updates of one

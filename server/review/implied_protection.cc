@@ -177,7 +177,7 @@ class Search {
     }
   }
 
-  std::vector<Denial> carryOut() {
+  std::vector<Denial> execute() {
     if (listed_.size() == 1) {
       read(*listed_.begin());
     } else {
@@ -229,7 +229,7 @@ class Search {
       tellUnread(policy, {why, servesAVersion(*request_.content) ? kWaitAMoment : "serve a version of it"});
       return {};
     }
-    live_.forEachServed([&](const client::ServedType& served) {
+    live_.forEachServed([&](const client::DiscoveredType& served) {
       if (served.type.namespaced && served.canList && selects(served.type.type)) types.push_back(served.type);
     });
     for (const protection::ResourcePattern& pattern : selection.resources) {
@@ -248,7 +248,7 @@ class Search {
     if (!listed.isAll)
       return tellUnread(policy, {"what " + toString(policy.listedBy->type) + " list is not known",
                                  "see that lastout can read them"});
-    live_.forEachServed([&](const client::ServedType& served) {
+    live_.forEachServed([&](const client::DiscoveredType& served) {
       const kube::ResourceType& type = served.type;
       const bool isHeld =
           isNamespace() ? type.namespaced : type.type == kube::definedBy(request_.object.name);
@@ -375,14 +375,14 @@ std::vector<Denial> ImpliedProtection::judge(const PolicySet& policies, const pr
                                              TimePoint deadline) const {
   Search search(live_, view_, reads_, request, deadline, Sought::Protected);
   for (const DeletionPolicy& policy : policies.all()) search.seek(policy);
-  return search.carryOut();
+  return search.execute();
 }
 
 std::vector<Denial> ImpliedProtection::holds(const PolicySet& policies, const protection::Request& request,
                                              TimePoint deadline) const {
   Search search(live_, view_, reads_, request, deadline, Sought::Held);
   for (const DeletionPolicy& policy : policies.all()) search.seek(policy);
-  return search.carryOut();
+  return search.execute();
 }
 
 }  // namespace lastout::server

@@ -15,7 +15,7 @@ namespace lastout::server {
 inline constexpr size_t kMostImpliedObjects = 5'000;
 inline constexpr size_t kMostImpliedReads = 256;
 
-// Objects of the type hold others: it is that of Namespaces, or of CRDs.
+// Returns true if the type is Namespaces or CRDs, whose objects contain others.
 bool mayHoldProtected(const kube::GroupResource& type);
 
 // Keeps references to all of its arguments.
@@ -24,14 +24,14 @@ class ImpliedProtection {
   ImpliedProtection(const LiveView& live, PolicyView& view, const PolicyReads& reads)
       : live_(live), view_(view), reads_(reads) {}
 
-  // For each policy that protects an object in the Namespace, or an instance of the CRD, that is to be
-  // deleted, one denial, which names one such object; or which type could not be read until `deadline`. An
-  // ancestor that would let one of them go is read once more.
+  // Returns one denial for each policy that protects an object in the Namespace, or an instance of the CRD,
+  // that is to be deleted; it names one such object, or the type that could not be read until `deadline`.
+  // Reads an ancestor that would free an object from the API server.
   std::vector<protection::Denial> judge(const PolicySet& policies, const protection::Request& request,
                                         TimePoint deadline) const;
-  // The same of what does not keep it from being deleted, but from being gone: what policies hold in it once
-  // their DELETE was accepted; and, where they ignore a Namespace, objects in it that the controller that
-  // empties it may not delete. Up to protection::kMostHeldTold objects of each policy.
+  // Returns a denial for each object that keeps an accepted deletion of the container from finishing: objects
+  // in it that policies hold by a finalizer, and, if a policy ignores the Namespace, objects that the
+  // namespace controller may not delete. At most protection::kMostHeldTold objects of each policy.
   std::vector<protection::Denial> holds(const PolicySet& policies, const protection::Request& request,
                                         TimePoint deadline) const;
 

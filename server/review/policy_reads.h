@@ -1,5 +1,5 @@
-// PolicyReads: looks at the API server once, past all caches, for what deletion policies ask: one ancestor,
-// or the objects of a type that may be protected.
+// PolicyReads: reads from the API server, past all caches, what deletion policies ask for: one ancestor, or
+// the objects of a type that may be protected.
 #pragma once
 
 #include <functional>
@@ -37,9 +37,8 @@ class PolicyReads {
     bool withContent = false;   // false: metadata alone
     size_t most = 0;            // objects to go through; the page in which these end is told whole
   };
-  // Tells the objects one by one, until `take` returns false, by pages. False: there are more than `most`.
-  // Fails with why they could not all be read: it took longer than `deadline`, or what the API server
-  // answered.
+  // Reads the objects page by page, and calls `take` for each until it returns false. Returns false if there
+  // are more than `most`. Fails if the read lasts beyond `deadline`, or with the API server's error.
   kube::Result<bool> list(const kube::ResourceType& type, const Listing& listing, TimePoint deadline,
                           const std::function<bool(kube::Object object)>& take) const;
 

@@ -1,5 +1,5 @@
-// Controller: settles objects one by one, each when something about it has changed or its time has come, and
-// those that failed again after a while. It has no thread and no clock: a Worker makes its passes.
+// Controller: settles objects one by one: when an object changed, when it is due, and after a backoff when it
+// failed. It has no thread and no clock: a Worker calls pass().
 #pragma once
 
 #include <chrono>
@@ -34,7 +34,7 @@ struct ControllerOptions {
   std::function<bool()> isStopping = [] { return false; };  // a problem is none then: it was cut off
   client::BackoffLimits backoff{std::chrono::milliseconds(500), std::chrono::milliseconds(30'000)};
   client::RandomFraction random;
-  Log log;
+  LogSink log;
 };
 
 // wake() may be called by any thread, all else by one at a time.
@@ -48,7 +48,7 @@ class Controller {
   void wake(const std::vector<kube::ObjectKey>& objects);
   // Settles what is due at `now`, as long as `goesOn`. Returns when the next is due; nullopt: none is.
   std::optional<TimePoint> pass(TimePoint now, const std::function<bool()>& goesOn);
-  // Another lastout acts: what is known of objects is out of date when this one does.
+  // Forgets all objects, because another lastout acts now: what is known of them will be out of date.
   void forget();
 
  private:

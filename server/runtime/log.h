@@ -1,4 +1,4 @@
-// Log: what the parts of a server say about themselves, a line at a time.
+// LogSink: takes the log lines of the parts of a server.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ enum class Level : uint8_t {
   Error     // somebody should look at it: what should be guarded may not be
 };
 // Called by any thread; must not wait for long.
-using Log = std::function<void(Level level, const std::string& line)>;
+using LogSink = std::function<void(Level level, const std::string& line)>;
 
 // Says each problem with one thing once, and once more when there is none any longer. Of one thread.
 class ProblemLog {
  public:
   // A problem is said behind `failing`.
-  ProblemLog(Log log, std::string failing, std::string well)
+  ProblemLog(LogSink log, std::string failing, std::string well)
       : log_(std::move(log)), failing_(std::move(failing)), well_(std::move(well)) {}
 
   // Empty: there is none.
@@ -39,7 +39,7 @@ class ProblemLog {
   const std::string& last() const { return last_; }
 
  private:
-  Log log_;
+  LogSink log_;
   std::string failing_;
   std::string well_;
   std::string last_;
@@ -49,7 +49,7 @@ class ProblemLog {
 // object again whenever anything of it changes, its status too. Of any thread.
 class ProblemsByName {
  public:
-  explicit ProblemsByName(Log log) : log_(std::move(log)) {}
+  explicit ProblemsByName(LogSink log) : log_(std::move(log)) {}
 
   // `line`: all that is said; empty: nothing is wrong with it, or it is gone.
   void note(const std::string& name, const std::string& line) {
@@ -65,7 +65,7 @@ class ProblemsByName {
   }
 
  private:
-  const Log log_;
+  const LogSink log_;
   kube::Mutex mutex_;
   std::map<std::string, std::string> last_ LASTOUT_GUARDED_BY(mutex_);  // by name
 };

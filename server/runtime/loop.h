@@ -1,8 +1,8 @@
-// Loop: a thread that goes round once more whenever something may have changed, but not too often. Bell: the
-// same for a thread that has other things to do.
+// Loop: a thread that runs a round whenever something may have changed, but not too often. Bell: the same for
+// a thread that also has other work.
 //
-// All threads of server/ are Loops, or those of a net::WorkerPool. Elsewhere in it a condition variable is
-// for those who wait for an answer that others ask for, too.
+// All threads of server/ are Loops or belong to a net::WorkerPool. Other code in server/ uses a condition
+// variable only to wait for an answer that several callers share.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// ObjectClient: asks a real API server for one thing after the other, and waits for each answer: objects,
-// lists page by page, writes. No answer is read beyond a limit, and what is written insists on the object as
+// ObjectClient: sends requests to an API server one after the other, and waits for each answer: objects,
+// lists page by page, writes. Reads no answer beyond a limit; a write fails if the object has changed since
 // it was read.
 #pragma once
 

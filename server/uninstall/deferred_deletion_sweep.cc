@@ -60,9 +60,9 @@ RequestResult<void> forget(const ObjectClient& objectClient, const std::string& 
       return tl::unexpected(written.error());
     const auto now = objectClient.read(path);
     if (!now) return tl::unexpected(now.error());
-    auto remembering = *now ? deferredDeletionsIn(**now) : std::nullopt;
-    if (!remembering) return {};
-    service = std::move(*remembering);
+    auto withDeferredDeletions = *now ? deferredDeletionsIn(**now) : std::nullopt;
+    if (!withDeferredDeletions) return {};
+    service = std::move(*withDeferredDeletions);
   }
 }
 
@@ -70,7 +70,7 @@ RequestResult<void> forget(const ObjectClient& objectClient, const std::string& 
 
 size_t StandingServices::deletions() const {
   size_t count = 0;
-  for (const ServiceWithDeferredDeletions& service : remembering)
+  for (const ServiceWithDeferredDeletions& service : withDeferredDeletions)
     count += service.deferredDeletions.deletions.size() + service.unread;
   return count;
 }
@@ -79,25 +79,26 @@ RequestResult<StandingServices> readServices(const ObjectClient& objectClient,
                                              const kube::ResourceType& type) {
   StandingServices services;
   std::set<std::string> names;
-  std::map<std::string, ServiceWithDeferredDeletions> remembering;
+  std::map<std::string, ServiceWithDeferredDeletions> withDeferredDeletions;
   const auto take = [&](const std::vector<client::StreamedObject>& page) {
     for (const client::StreamedObject& object : page) {
       names.insert(object.meta.name);
-      remembering.erase(object.meta.name);
+      withDeferredDeletions.erase(object.meta.name);
       if (auto found = deferredDeletionsIn(object.content))
-        remembering.emplace(object.meta.name, std::move(*found));
+        withDeferredDeletions.emplace(object.meta.name, std::move(*found));
     }
   };
   const auto listed =
       objectClient.list({client::collectionPath(type), client::Content::Whole, kServicesPage}, take);
   if (!listed) return tl::unexpected(listed.error());
   services.count = names.size();
-  for (auto& [name, service] : remembering) services.remembering.push_back(std::move(service));
+  for (auto& [name, service] : withDeferredDeletions)
+    services.withDeferredDeletions.push_back(std::move(service));
   return services;
 }
 
 void tellWaiting(const StandingServices& services, UninstallReport& report) {
-  for (const ServiceWithDeferredDeletions& service : services.remembering) {
+  for (const ServiceWithDeferredDeletions& service : services.withDeferredDeletions) {
     for (const DeferredDeletion& deletion : service.deferredDeletions.deletions)
       report.noteOne(kRemembered, "  " + wordsOf(deletion));
     if (service.unread > 0)
@@ -109,7 +110,7 @@ void tellWaiting(const StandingServices& services, UninstallReport& report) {
 
 void forgetAll(const ObjectClient& objectClient, const kube::ResourceType& type,
                const StandingServices& services, UninstallReport& report) {
-  for (const ServiceWithDeferredDeletions& service : services.remembering) {
+  for (const ServiceWithDeferredDeletions& service : services.withDeferredDeletions) {
     const std::string object = toString(kube::ObjectKey{type.type, "", service.name});
     const std::string deed = deedOf(service);
     if (!report.isDryRun()) {

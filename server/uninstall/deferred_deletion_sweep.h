@@ -1,5 +1,4 @@
-// What CriticalServices say that matters when lastout goes: the deletions that they remember; and how these
-// are forgotten.
+// Finds the deletions that CriticalServices record when lastout is uninstalled, and removes the records.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +23,8 @@ struct ServiceWithDeferredDeletions {
 
 struct StandingServices {
   size_t count = 0;  // all of them
-  std::vector<ServiceWithDeferredDeletions> remembering;
-  size_t deletions() const;  // that are remembered, by all of these together
+  std::vector<ServiceWithDeferredDeletions> withDeferredDeletions;
+  size_t deletions() const;  // that all of these record
 };
 
 // `type`: that of CriticalServices, as it is served.
@@ -35,7 +34,7 @@ RequestResult<StandingServices> readServices(const ObjectClient& objectClient,
 // One line for each deletion that is waiting, the first 20; those that cannot be understood by their number.
 void tellWaiting(const StandingServices& services, UninstallReport& report);
 
-// None of them remembers anything from then on; what they remember by then goes, too.
+// Removes all recorded deletions from all of them, also those that were recorded meanwhile.
 void forgetAll(const ObjectClient& objectClient, const kube::ResourceType& type,
                const StandingServices& services, UninstallReport& report);
 

@@ -1,5 +1,4 @@
-// Which objects wait for lastout when it goes, since they carry a finalizer of lastout's; and how every such
-// finalizer is taken off.
+// Finds the objects that carry a finalizer of lastout's when it is uninstalled, and removes these finalizers.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// How uninstalling sees to it that no `lastout serve` is left that would put back what it takes away: the
-// Deployment goes, and nobody may renew the Lease.
+// Makes sure that no `lastout serve` is left that would restore what uninstalling removes: deletes the
+// Deployments, and waits until nobody renews the Lease.
 #pragma once
 
 #include <array>
@@ -60,10 +60,10 @@ std::string toString(const LeaseName& name);
 RequestResult<std::optional<Lease>> readLeaseNow(const ObjectClient& objectClient, const LeaseName& name);
 
 using FreeLeases = std::map<LeaseName, std::optional<Lease>>;  // as they were seen; nullopt: there is none
-// Looks at all of these until none can be anybody's. One that is not there, or was given back, has to stay so
-// for 5 s, for whoever waits for it tries every 2 s or so; one that somebody holds has to last unchanged, and
-// for those 5 s. By this process's clock alone, as a LeaseElection. Nothing: somebody holds one and runs, or
-// one cannot be read; the report says which.
+// Waits until no process can hold any of these Leases. A Lease that does not exist, or was released, must
+// stay so for 5 s, because a waiting process tries about every 2 s; a held Lease must stay unchanged for its
+// duration and those 5 s. Uses only this process's clock, as LeaseElection. Returns nullopt if a running
+// process holds one, or one cannot be read; the report says which.
 std::optional<FreeLeases> waitUntilFree(const ObjectClient& objectClient, const Patience& patience,
                                         const std::vector<LeaseName>& names, UninstallReport& report);
 

@@ -1,4 +1,5 @@
-// TeardownUnderWay: the deletions that wait for lastout when it is uninstalled, which nobody orders then.
+// TeardownUnderWay: the deletions that wait for lastout when it is uninstalled; without it they happen in any
+// order.
 #pragma once
 
 #include <set>
@@ -18,7 +19,7 @@ namespace lastout::server {
 using WaitingObjects = RequestResult<std::set<kube::ObjectKey>>;
 
 struct TeardownUnderWay {
-  RequestResult<StandingServices> services;  // and the deletions that they remember
+  RequestResult<StandingServices> services;  // and the deletions that they record
   WaitingObjects works;                      // AppliedManifestWorks
   WaitingObjects providers;
   WaitingObjects held;  // for DeletionPolicies

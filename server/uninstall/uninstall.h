@@ -1,5 +1,5 @@
-// uninstall: takes away, at an API server, whatever of lastout would still hold or deny something when it is
-// gone: `lastout uninstall`.
+// uninstall: removes everything of lastout from a cluster that would still hold or deny something without it:
+// `lastout uninstall`.
 #pragma once
 
 #include <chrono>
@@ -31,16 +31,16 @@ struct UninstallOptions {
 // namespace, which ends it; deletions that are deferred, AppliedManifestWorks, providers and objects of
 // DeletionPolicies that are being deleted and wait for lastout (without dropsDeferredDeletions each ends it);
 // and whether it may look at Pods and Leases. Then, in this order, each step as often as one likes: no
-// lastout runs any more (its Deployments are deleted; where another holds a Lease nothing else is done);
-// the ValidatingAdmissionPolicyBindings made of DeletionPolicies go, for a policy may protect what comes
-// next; the webhook configuration goes, for nobody would answer; finalizers of lastout's, of
-// AppliedManifestWorks, of providers, and of objects that policies hold; the ValidatingAdmissionPolicies made
-// of DeletionPolicies; the deletions that CriticalServices remember; the certificate's Secret, and the
-// Leases. CriticalServices, DeletionPolicies, their CRDs and what else deploy/ has are left, which is told in
-// the end. A refusal in one of the later steps keeps none of the others from being done.
+// lastout runs any more (its Deployments are deleted; where another holds a Lease nothing else is done); the
+// ValidatingAdmissionPolicyBindings made of DeletionPolicies go, for a policy may protect what comes next;
+// the webhook configuration goes, for nobody would answer; finalizers of lastout's, of AppliedManifestWorks,
+// of providers, and of objects that policies hold; the ValidatingAdmissionPolicies made of DeletionPolicies;
+// the deletions that CriticalServices record; the certificate's Secret, and the Leases. CriticalServices,
+// DeletionPolicies, their CRDs and what else deploy/ has are left, which is told in the end. A refusal in one
+// of the later steps keeps none of the others from being done.
 //
-// False: something that should be gone is not, or it was given up since a teardown is under way. Fails when
-// the API server does not answer.
+// Returns false if something is left that should be gone, or if it stopped because a teardown is under way.
+// Fails if the API server does not answer.
 kube::Result<bool> uninstall(client::ApiServer& server, const UninstallOptions& options);
 
 }  // namespace lastout::server

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "admission/held_provider.h"
+#include "admission/deletion_effect.h"
 #include "client/reflector.h"
 #include "criticalservice/provider_types.h"
 #include "kube/object.h"

@@ -350,8 +350,8 @@ std::vector<kube::GroupResource> LiveView::wanted() const {
 
 std::set<kube::GroupResource> LiveView::wantedWithReferences() const {
   const kube::ReaderLock lock(mutex_);
-  // CRDs from the beginning: to follow them anew for the first CriticalService that finds its dependencies
-  // would be to know of none for a moment, and not to be ready.
+  // CRDs from the beginning: if the watch began again with the first CriticalService that needs references,
+  // no CRD would be known for a moment, and lastout would not be ready.
   std::set<kube::GroupResource> types{manifestwork::appliedManifestWorkType(),
                                       kube::kCustomResourceDefinitions};
   for (const criticalservice::CriticalService* service : view_.services()) {
@@ -362,7 +362,7 @@ std::set<kube::GroupResource> LiveView::wantedWithReferences() const {
 
 std::optional<kube::ResourceType> LiveView::find(const kube::GroupResource& type) const {
   const kube::ReaderLock lock(mutex_);
-  const client::ServedType* served = discovery_.find(type);
+  const client::DiscoveredType* served = discovery_.find(type);
   if (served == nullptr || !served->canList || !served->canWatch) return std::nullopt;
   return served->type;
 }
@@ -376,7 +376,7 @@ Knowledge LiveView::knowledge(const kube::GroupResource& type) const {
   return standing(type);
 }
 
-void LiveView::forEachServed(const std::function<void(const client::ServedType& served)>& visit) const {
+void LiveView::forEachServed(const std::function<void(const client::DiscoveredType& served)>& visit) const {
   const kube::ReaderLock lock(mutex_);
   for (const auto& [type, served] : discovery_.served) visit(served);
 }

@@ -1,5 +1,5 @@
-// LiveView: what lastout knows of a real cluster, as its watches tell it: written by their threads, read by
-// those that answer reviews.
+// LiveView: what lastout knows about a real cluster: its watches write it, and the threads that answer
+// reviews read it.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ struct LiveViewOptions {
   // Followed where the API server serves them, although no CriticalService names them.
   std::vector<kube::GroupResource> alsoFollowed = {};
   // Told of CriticalServices that cannot be understood; called by any thread, as the next.
-  Log log = [](Level, const std::string&) {};
+  LogSink log = [](Level, const std::string&) {};
   // Told of each change by which a provider loses what it needs, or what guards it. May be empty.
   std::function<void(const admission::Weakening& news)> weakened = {};
 };
@@ -61,7 +61,7 @@ class LiveView {
   void know(const kube::GroupResource& type, const client::SyncStatus& knowledge, TimePoint now);
   // Which types there are. Of those that are not served, and whose CRD is known to be gone, nothing is there.
   void discovered(client::Discovery discovery, TimePoint now);
-  // Nobody watches the type any more.
+  // Forgets the type, which is no longer watched.
   void forget(const kube::GroupResource& type, TimePoint now);
   // Time has passed: what a broken watch told may be too old by now.
   void tick(TimePoint now);
@@ -76,20 +76,19 @@ class LiveView {
   // CriticalServices, CustomResourceDefinitions and Namespaces are known, and what providers need was known
   // once (hasReadDependencies()). Waits for nobody.
   bool isReady() const { return isReady_; }
-  // Of all that tells what providers need it was known once what there is, or why that cannot be known; or
-  // that took too long. True for good: what a CriticalService needs that came later is guarded as soon as it
-  // is known, and meanwhile its status says so.
+  // Returns true once every type that tells the dependencies of providers was listed, or is known to be
+  // unreadable, or took too long. Stays true: the dependencies of a later CriticalService are guarded as soon
+  // as they are known, and its status says so until then.
   bool hasReadDependencies() const { return hasReadDependencies_; }
-  // The types that are wanted, and of which it is not certain that there are none, but that are not served,
-  // or not known to be: they may be in a moment. And those that discovery still names although their CRD is
-  // gone: in a moment it does not.
+  // Returns the wanted types that are not served, or not known to be, but may be soon; and those that
+  // discovery still names although their CRD is gone.
   std::vector<kube::GroupResource> awaited() const;
   std::optional<kube::ResourceType> find(const kube::GroupResource& type) const;  // among all that are served
   // A CRD of it was seen, by this lastout or, as statuses say, a former one, and discovery of its group has
   // no gap: a type that an API server behind the API server serves now, instead, would show there.
   bool wasDefined(const kube::GroupResource& type) const;
   // Calls it for each type that is served, with the view's lock held.
-  void forEachServed(const std::function<void(const client::ServedType& served)>& visit) const;
+  void forEachServed(const std::function<void(const client::DiscoveredType& served)>& visit) const;
   // Why not all that is served of the group ("*": of any) is known; nullopt: it is.
   std::optional<std::string> gapIn(const std::string& group) const;
   // Nothing serves the type, and no CRD defines it, as far as is certain; also of a type that is not wanted.
@@ -105,7 +104,8 @@ class LiveView {
   admission::PreliminaryVerdict judge(
       const kube::ObjectKey& key, TimePoint now, std::span<const admission::ObservedObject> seen = {},
       admission::DeletionEffect deletionEffect = admission::DeletionEffect::Ending);
-  // lastout's finalizer holds the object with this uid against any DELETE that is reviewed at `now`.
+  // Returns true if lastout's finalizer holds the object with this uid against any DELETE that is reviewed at
+  // `now`.
   bool isHeldBy(const kube::ObjectKey& key, std::string_view uid, TimePoint now) const;
   // The denial with these words for why it could not be confirmed.
   admission::Explanation unconfirmed(

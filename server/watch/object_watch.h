@@ -18,7 +18,7 @@ struct ObjectWatchOptions {
   std::string collection;  // as client::collectionPath() gives it
   std::string name;
   std::string calledAs;  // in the log: "webhook configuration"
-  Log log;
+  LogSink log;
   // Both are told by the Watcher's thread. The object is whole; nullopt: it is gone.
   std::function<void(std::optional<kube::Value> object)> told;
   std::function<void(const client::SyncStatus& knowledge)> know;

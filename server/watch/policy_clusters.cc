@@ -68,7 +68,7 @@ bool PolicyCluster::wasAsked() const {
 
 tl::expected<kube::ResourceType, std::string> PolicyCluster::find(const kube::GroupResource& type) const {
   const kube::MutexLock lock(mutex_);
-  const client::ServedType* served = discovery_ ? discovery_->find(type) : nullptr;
+  const client::DiscoveredType* served = discovery_ ? discovery_->find(type) : nullptr;
   if (served != nullptr) return served->type;
   const std::string why = whyNone(type.group);
   if (!why.empty()) return tl::unexpected(why);

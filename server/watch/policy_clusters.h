@@ -35,7 +35,7 @@ struct PolicyClustersOptions {
   std::string command = "lastout serve";              // that has the option --policy-cluster
   std::chrono::milliseconds rediscoverAfter{60'000};  // although nothing is asked for that it does not serve
   std::function<client::RandomFraction()> random;     // makes one for a thread of its own
-  Log log = [](Level, const std::string&) {};
+  LogSink log = [](Level, const std::string&) {};
 };
 
 // One of them. Safe for any number of threads; start() and stop() by one at a time.

@@ -94,7 +94,7 @@ class TypeComparison {
 
 std::optional<std::string> PolicyTypes::unknownTo(const protection::DeletionPolicy& policy) {
   TypeSource source;
-  live_.forEachServed([&](const client::ServedType& served) {
+  live_.forEachServed([&](const client::DiscoveredType& served) {
     source.served.emplace(served.type.type, !served.type.builtIn);
   });
   source.gapIn = [this](const std::string& group) { return live_.gapIn(group); };

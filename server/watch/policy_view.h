@@ -28,7 +28,7 @@ using protection::PolicySet;
 
 struct PolicyViewOptions {
   std::chrono::milliseconds allowedAge{30'000};  // as of LiveView
-  Log log = [](Level, const std::string&) {};
+  LogSink log = [](Level, const std::string&) {};
   // Told of a policy of which an object lists what it cannot protect, and of that object in words; by any
   // thread. May be empty.
   std::function<void(const kube::ObjectMeta& policy, const std::string& lister, const std::string& why)>
@@ -48,8 +48,8 @@ class PolicyView {
   PolicyView& operator=(const PolicyView&) = delete;
 
   // --- what the cluster tells of DeletionPolicies
-  // Of one that cannot be understood the form counts that this view understood last, or else the one that its
-  // status keeps.
+  // Adds or updates a policy. If it cannot be understood, the version that this view understood last stays in
+  // force, or else the one in its status.
   void upsertPolicy(const kube::Object& object);
   void removePolicy(const std::string& name, std::string_view uid);
   void knowPolicies(const client::SyncStatus& knowledge, TimePoint now);
@@ -75,7 +75,7 @@ class PolicyView {
   // The account may not read DeletionPolicies, so that what is in force among them stays unknown until it
   // may. Waits for nobody.
   bool isForbidden() const { return isForbidden_; }
-  // Of an object that lists what a policy protects it is not known yet whether there is any.
+  // Returns true while it is not known yet whether any object lists what a policy protects.
   bool isReadingListers() const;
   // There is a policy, or it is not known whether there is. Waits for nobody.
   bool mayHaveAny() const { return mayHaveAny_; }

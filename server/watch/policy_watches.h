@@ -20,7 +20,7 @@ namespace lastout::server {
 struct PolicyWatchesOptions {
   client::WatcherOptions watcher;                  // each Watcher gets a `random` of its own
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
-  Log log;
+  LogSink log;
   std::function<void()> told;  // of a policy, or that one is gone; from any thread. May be empty.
 };
 

@@ -135,8 +135,8 @@ void Watches::reconsider() {
 }
 
 // A type that tells what providers need only since now, as the first CriticalService wants that which names
-// it, is followed anew: nothing is known of it until it is listed, and unknown means no. The other way round
-// nothing is gained by that: what is told once with its references stays so as long as it is followed.
+// it, is listed again: nothing is known of it until then, and unknown means no. The other way round nothing
+// is gained by that: what is told once with its references stays so as long as it is followed.
 void Watches::follow(const kube::ResourceType& type, client::Content content) {
   const std::string path = client::collectionPath(type);
   if (const auto found = followed_.find(type.type); found != followed_.end()) {

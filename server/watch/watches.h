@@ -25,7 +25,7 @@ struct WatchesOptions {
   client::WatcherOptions watcher;                     // each Watcher gets a `random` of its own
   std::function<client::RandomFraction()> random;     // makes one for a thread of its own
   std::chrono::milliseconds rediscoverAfter{60'000};  // although nothing has changed
-  Log log;
+  LogSink log;
   // An object was told of, or that it is gone; from any thread, and often. May be empty.
   std::function<void()> told;
   // A watch that followed the type has failed, and is begun again; from any thread. May be empty.

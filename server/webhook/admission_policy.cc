@@ -83,8 +83,8 @@ object.metadata.annotations['lastout.dev/delete-when-free'] !=
   return kTerms;
 }
 
-AdmissionPolicy::AdmissionPolicy(const std::shared_ptr<client::Access>& access, PolicyTerms terms, Log log,
-                                 std::chrono::milliseconds patience)
+AdmissionPolicy::AdmissionPolicy(const std::shared_ptr<client::Access>& access, PolicyTerms terms,
+                                 LogSink log, std::chrono::milliseconds patience)
     : terms_(std::move(terms)),
       name_(terms_.name),
       log_(std::move(log)),

@@ -41,7 +41,7 @@ class AdmissionPolicy {
   static constexpr std::chrono::seconds kLookAgain{60};
   static constexpr std::chrono::seconds kLookAgainSoon{5};  // after what could not be told
 
-  AdmissionPolicy(const std::shared_ptr<client::Access>& access, PolicyTerms terms, Log log,
+  AdmissionPolicy(const std::shared_ptr<client::Access>& access, PolicyTerms terms, LogSink log,
                   std::chrono::milliseconds patience = std::chrono::milliseconds(5'000));
   ~AdmissionPolicy() { stop(); }
   AdmissionPolicy(const AdmissionPolicy&) = delete;
@@ -68,7 +68,7 @@ class AdmissionPolicy {
 
   const PolicyTerms terms_;
   const std::string name_;
-  const Log log_;
+  const LogSink log_;
   const std::chrono::milliseconds patience_;
   const std::unique_ptr<client::ApiServer> server_;
   std::atomic<Found> found_{Found::Nothing};

@@ -1,4 +1,4 @@
-// What the Secret with lastout's certificate says, and what it should say next: values only.
+// Reads the Secret with lastout's certificate, and computes what it should contain next. Pure.
 #pragma once
 
 #include <cstdint>
@@ -59,11 +59,11 @@ bool isOurs(const SharedCertificate& shared);
 // for.
 bool isUsable(const SharedCertificate& shared, int64_t now);
 
-// What should stand there instead at `now` (seconds since the epoch); nullopt: it is right. Certificates and
-// authorities are renewed when a third of their life is left, or when they are unusable; the former
-// authority is trusted until it expires, and what it signed serves until the new one has settled. Fails when
-// nothing can be made, and where others make the certificates (no ca.key, or one of no authority in ca.crt)
-// and these are unusable.
+// Returns what the Secret should contain at `now` (seconds since the epoch); nullopt: it is correct.
+// Certificates and authorities are renewed when a third of their life is left, or when they are unusable; the
+// former authority is trusted until it expires, and what it signed serves until the new one has settled.
+// Fails when nothing can be made, and where others make the certificates (no ca.key, or one of no authority
+// in ca.crt) and these are unusable.
 kube::Result<std::optional<SharedCertificate>> nextCertificate(const SharedCertificate& shared,
                                                                const tls::ServerNames& names,
                                                                const CertificateTerms& terms, int64_t now);

@@ -30,7 +30,7 @@ struct CertificateSecretOptions {
 
   client::WatcherOptions watcher;                  // its `random` is replaced
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
-  Log log;
+  LogSink log;
   // What is to be used from now on; called by one thread, for each usable one that differs from the one
   // before. Fails with why it cannot be used, for the log.
   std::function<kube::Result<void>(const SharedCertificate& shared)> use;
@@ -71,7 +71,7 @@ class CertificateSecret {
   const std::unique_ptr<client::ApiServer> server_;
   client::Backoff backoff_;                // of the loop
   std::optional<SharedCertificate> used_;  // of the thread
-  ProblemLog problems_;                    // likewise: cannot renew it, or has none to use
+  ProblemLog problems_;                    // of the thread: it cannot renew the certificate, or has none
 
   mutable kube::Mutex mutex_;
   bool known_ LASTOUT_GUARDED_BY(mutex_) = false;                   // whether the Secret is there

@@ -42,9 +42,9 @@ void addLabels(json& requirements, const kube::LabelSelector& selector) {
 }
 
 // The rules of one policy: what is done to objects of some types.
-class Rules {
+class PolicyRules {
  public:
-  explicit Rules(const DeletionPolicy& policy)
+  explicit PolicyRules(const DeletionPolicy& policy)
       : deletes_(policy.blocksAny(Block::Delete) || policy.blocksAny(Block::Orphan)),
         updates_(policy.blocksAny(Block::Unprotect)) {}
 
@@ -78,7 +78,7 @@ class Entries {
 
   struct Where {
     json objectSelector = json::array();     // requirements
-    json namespaceSelector = json::array();  // likewise
+    json namespaceSelector = json::array();  // requirements
     std::string condition = {};
   };
   void add(const DeletionPolicy& policy, const json& rules, Where where) {
@@ -110,8 +110,8 @@ std::string namesCondition(const std::vector<std::string>& names) {
   return "oldObject.metadata.name in [" + text + "]";
 }
 
-Rules rulesOf(const DeletionPolicy& policy, const Selection& selection, const char* scope = "*") {
-  Rules rules(policy);
+PolicyRules rulesOf(const DeletionPolicy& policy, const Selection& selection, const char* scope = "*") {
+  PolicyRules rules(policy);
   for (const protection::ResourcePattern& pattern : selection.resources)
     rules.add(pattern.group, pattern.resource, scope);
   return rules;
@@ -208,7 +208,7 @@ void addListed(Entries& entries, const DeletionPolicy& policy, const kube::Resou
         add(type.type, type.namespaced, kind.namespaceName);
   }
   for (const auto& [type, spaces] : listed) {
-    Rules rules(policy);
+    PolicyRules rules(policy);
     rules.add(type.group, type.resource, spaces ? "Namespaced" : "*");
     Entries::Where where;
     if (spaces) where.namespaceSelector = namespacesIn({spaces->begin(), spaces->end()});

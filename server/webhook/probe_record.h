@@ -1,5 +1,5 @@
-// ProbeRecord: what probes of API servers have shown, and what follows for a CriticalService. Pure: from
-// what was answered and the times it is told.
+// ProbeRecord: the results of probing API servers, and what they mean for a CriticalService. Pure: computes
+// from answers and times that are passed in.
 #pragma once
 
 #include <chrono>
@@ -69,7 +69,7 @@ class ProbeRecord {
   bool isProven() const;
   // The fingerprint of that one; empty: none was declared.
   std::string declared() const { return configuration_ ? configuration_->fingerprint : ""; }
-  // Whether it is shown that each address asks about what is wanted.
+  // Returns whether the probes prove that each address asks about the wanted objects.
   WebhookEnforcement enforcementFor(const ReviewedObjects& wanted) const;
   std::vector<ProbeStanding> standings() const;
 

@@ -17,8 +17,8 @@ namespace lastout::server {
 
 using client::TimePoint;
 
-// Those that are in use, and for a minute more those that were, until every API server has heard of the new
-// ones. One thread at a time.
+// The paths in use, and the former ones for one more minute, until every API server knows the new ones. One
+// thread at a time.
 class ReviewPaths {
  public:
   // Uses these from now on. Paths that are not secret are not answered once they are left.

@@ -27,9 +27,9 @@ struct SentinelWebhook {
 SentinelWebhook sentinelWebhook();
 inline constexpr const char* kSentinelWebhookName = "sentinel.lastout.dev";
 
-// What lastout answers there: dry runs are refused with the fingerprint in the path, and with the name of the
-// listener, hexadecimal digits that each process makes for itself, whatever they would delete; everything
-// else may go. 400 or 413 for what is no review, 404 for a path that holds no fingerprint.
+// Answers a review of the sentinel: denies every dry run with the fingerprint from the path and the
+// listener's name (hexadecimal digits that each process makes for itself), and allows everything else.
+// Answers 400 or 413 to a body that is no review, and 404 to a path without a fingerprint.
 net::HttpResponse answerProbe(const net::HttpRequest& request, std::string_view listener);
 
 std::string sentinelPath();
@@ -49,7 +49,7 @@ struct ProbeAnswer {
   // Failed: the API server took the request, and failed: it may not have reached a listener.
   bool hasServerFailed = false;
 };
-// What the API server said to requestToProbe(). Only a refusal of lastout's is Denied; Missing: there is no
+// Reads the API server's answer to requestToProbe(). Denied: lastout itself denied it; Missing: there is no
 // sentinel.
 ProbeAnswer probeAnswer(const client::WholeAnswer& whole);
 

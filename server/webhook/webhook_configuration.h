@@ -15,9 +15,9 @@ namespace lastout::server {
 
 // Reviews come here where others keep the webhook configuration; otherwise to a path below it.
 inline constexpr std::string_view kReviewPath = "/review";
-// Whoever reaches lastout could ask there as the API server does: this one is told to nobody but those who
-// may read the webhook configuration. Of a private key in PEM, which replicas share, and which is renewed;
-// and of a seed, by which another path is made of the same key.
+// Returns the secret path for reviews, so that only clients that may read the webhook configuration can send
+// reviews. It is made of a private key in PEM, which the replicas share and renew, and of a seed, with which
+// another path is made from the same key.
 std::string reviewPathOf(std::string_view privateKey, std::string_view seed = {});
 
 // Where the API server finds lastout: a URL, or (url empty) a Service of the cluster.
@@ -79,8 +79,8 @@ bool hasLabels(const kube::Value& object, const kube::Labels& labels);
 // Whether what stands is what was made without its matchConditions: the API server does not know them.
 bool lacksConditions(const DeclaredWebhooks& standing, const DeclaredWebhooks& made);
 
-// The namespace of the lastout that the object is of: its owner's, or else that of the Service that it names.
-// Empty: it says neither.
+// Returns the namespace of the lastout to which the object belongs: that of its owner, or else that of the
+// Service that it names. Empty: it has neither.
 std::string homeOf(const kube::Value& object);
 
 // The path at which the object has reviews asked for; empty: it has none.

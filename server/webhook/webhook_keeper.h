@@ -25,7 +25,7 @@ namespace lastout::server {
 struct WebhookKeeperOptions {
   client::WatcherOptions watcher;                  // its `random` is replaced
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
-  Log log;
+  LogSink log;
   // The configuration asks again for what it should, after it did not for so long, as far as was seen: what
   // was changed while it could not be followed counts from when that began. Not told of the first time, nor
   // of what is to be reviewed since.
@@ -57,16 +57,16 @@ class WebhookKeeper {
   void setObjects(ReviewedObjects objects);
   // Who vouches for lastout's certificate from now on, in PEM.
   void setAuthorities(const std::string& authorities);
-  // Where reviews are to be asked for from now on, once this process writes; until then it asks where the
-  // configuration that stands does. Without this, it goes on asking there.
+  // Sets the path for reviews that this process writes into the configuration. Until this is called, it keeps
+  // the path of the existing configuration.
   void setReviewPath(const std::string& path);
   // Whether API servers may ask for reviews at this path: it is the one that was set, or in the configuration
   // that stands, which another replica may have written, or was either until a minute ago.
   bool asksAt(std::string_view path) const;
   // Whether the configuration that stands names them; false while that is not known.
   bool names(const std::string& authorities) const;
-  // There can be no CriticalService, so that nothing is guarded: the configuration goes, and stays away until
-  // setObjects() is called. Whoever uninstalls lastout leaves nothing behind that would deny.
+  // Deletes the configuration until setObjects() is called again, because no CriticalService can exist and
+  // nothing is guarded: so an uninstalled lastout leaves no webhook that would deny.
   void retire();
   // Returns whether the API server asks lastout about the objects that are declared now; nullopt: unknown.
   std::optional<bool> isInForce() const;
@@ -77,7 +77,7 @@ class WebhookKeeper {
   std::optional<bool> asksForPolicies() const;
   // The same about all that is declared now. True while what is declared no longer is taken out of it.
   std::optional<bool> asksAboutAll() const;
-  // What stands then; nothing unless isInForce() is true.
+  // Returns the configuration in force; nullopt unless isInForce() is true.
   std::optional<ProbedConfiguration> inForce() const;
   // Where what stands asks for reviews, if it is as it should be; "": it is not, or that is not known.
   std::string pathInForce() const;

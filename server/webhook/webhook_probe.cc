@@ -107,7 +107,7 @@ client::ApiServer* WebhookProbe::serverAt(const client::ServerAddress& address) 
 // The address that was configured, and in a Pod each API server by itself. Behind a path is no API server,
 // but somebody who knows ways to several clusters.
 std::vector<client::ServerAddress> WebhookProbe::findAddresses() {
-  const client::Connection& connection = access_->connection();
+  const client::ConnectionConfig& connection = access_->connection();
   std::vector<client::ServerAddress> addresses{connection.server};
   if (!connection.inCluster || connection.insecure || !connection.server.path.empty()) return addresses;
   client::ApiServer* server = serverAt(connection.server);

@@ -38,7 +38,7 @@ struct WebhookProbeOptions {
   // With this answer; empty, or called by the probe's thread.
   std::function<void(const ProbeAnswer& answer)> answered = {};
   std::function<void(const ProbeStanding& standing)> changed;  // an address stands otherwise than before
-  Log log;
+  LogSink log;
 };
 
 // Its functions may be called by any thread; start() and stop() by one at a time.

@@ -100,7 +100,7 @@ class Twin {
   void know(const kube::GroupResource& type, Knowledge knowledge);
   void put(const CriticalService& service);
   void comeOrGo(const kube::GroupResource& type);
-  criticalservice::KnownTypes knownTypes() const;
+  criticalservice::KnownCriterionTypes knownTypes() const;
   Criterion anyCriterion();
   void removeService(const std::string& name);
 
@@ -168,7 +168,7 @@ Criterion Twin::anyCriterion() {
   }
 }
 
-criticalservice::KnownTypes Twin::knownTypes() const {
+criticalservice::KnownCriterionTypes Twin::knownTypes() const {
   const std::map<kube::GroupResource, bool>& there = plain_.types->namespaced;
   return {.isThere = [&there](const kube::GroupResource& type) { return there.contains(type); },
           .wasThere = [](const kube::GroupResource&) { return false; },

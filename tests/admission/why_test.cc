@@ -185,19 +185,19 @@ TEST(WhyTest, WhoAsksByHimselfIsToldOfHisOwnRights) {
   World world(kWhyStory);
   world.remove(kWhyCrd);
   world.know("customresourcedefinitions.apiextensions.k8s.io", graph::Knowledge::Forbidden);
-  const auto told = [&](std::string_view reference, Reader reader) {
+  const auto told = [&](std::string_view reference, ExplanationReader reader) {
     return why(world.graph, world.index, kube::parseReference(reference, world.types).value(), reader);
   };
-  const std::string toLastout = toText(told("deployments/web/operator", Reader::OfLastout));
+  const std::string toLastout = toText(told("deployments/web/operator", ExplanationReader::OfLastout));
   EXPECT_THAT(toLastout,
               AllOf(HasSubstr("(lastout is not allowed to list customresourcedefinitions"),
                     HasSubstr("; grant lastout get, list and watch on customresourcedefinitions")));
-  const std::string toYou = toText(told("deployments/web/operator", Reader::WhoAsked));
+  const std::string toYou = toText(told("deployments/web/operator", ExplanationReader::WhoAsked));
   EXPECT_THAT(toYou, AllOf(HasSubstr("(you are not allowed to list customresourcedefinitions"),
                            HasSubstr("; ask as somebody who may list customresourcedefinitions"),
                            Not(HasSubstr("lastout is")), Not(HasSubstr("grant lastout"))));
   world.know("criticalservices.lastout.dev", graph::Knowledge::Forbidden);
-  EXPECT_THAT(told("ns/web", Reader::WhoAsked).message,
+  EXPECT_THAT(told("ns/web", ExplanationReader::WhoAsked).message,
               HasSubstr(": you are not allowed to list criticalservices.lastout.dev; ask as somebody who may "
                         "list criticalservices.lastout.dev"));
 }

@@ -40,7 +40,7 @@ class Recorded {
                  {"allowed", false}});
   }
   // lastout's.
-  Recorded& carriedOut(const kube::ObjectKey& key, const std::string& uid) {
+  Recorded& deletedByLastout(const kube::ObjectKey& key, const std::string& uid) {
     return line({{"kind", "client"},
                  {"action", "DELETE " + key.type.resource},
                  {"user", "admin"},
@@ -93,12 +93,12 @@ class TeardownTest : public ::testing::Test {
 };
 
 TEST_F(TeardownTest, EndsEmptyInOrder) {
-  othersGo().carriedOut(one.provider, "u");
+  othersGo().deletedByLastout(one.provider, "u");
   for (const kube::ObjectKey& object : providersWork().applied) recorded.gone(object);
   const Figures figures = recorded.gone(keyOf(providersWork())).figures(fleet);
   EXPECT_TRUE(figures.isEmpty);
   EXPECT_THAT(figures.unasked, IsEmpty());
-  EXPECT_EQ(figures.carriedOut, 1);
+  EXPECT_EQ(figures.deletedByLastout, 1);
   EXPECT_EQ(figures.denied, 1);
   EXPECT_THAT(figures.early, IsEmpty());
   EXPECT_EQ(figures.providersEarly, 0);
@@ -122,7 +122,9 @@ TEST_F(TeardownTest, AProviderThatGoesFirstIsSeen) {
 }
 
 TEST_F(TeardownTest, WhatNobodyAskedForIsSeen) {
-  recorded.carriedOut(one.provider, "u").denied(one.provider, "u").carriedOut(one.provider, "another");
+  recorded.deletedByLastout(one.provider, "u")
+      .denied(one.provider, "u")
+      .deletedByLastout(one.provider, "another");
   EXPECT_THAT(recorded.figures(fleet).unasked, ElementsAre("/operator-0", "/operator-0"));
 }
 

@@ -23,8 +23,8 @@ using ::testing::HasSubstr;
 
 constexpr const char* kUnauthorized = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 4\r\n\r\nwho?";
 
-Connection connectionTo(const TlsPeer& peer) {
-  Connection connection;
+ConnectionConfig connectionTo(const TlsPeer& peer) {
+  ConnectionConfig connection;
   connection.server = {true, "127.0.0.1", peer.port(), ""};
   connection.authority = pki().authority.certificate;
   return connection;
@@ -35,7 +35,7 @@ std::string pluginAnswer(const std::string& status) {
          "}";
 }
 
-std::shared_ptr<Access> opened(Connection connection, Credentials::RunPlugin runPlugin = {}) {
+std::shared_ptr<Access> opened(ConnectionConfig connection, Credentials::RunPlugin runPlugin = {}) {
   auto access = Access::open(
       std::move(connection), [] { return int64_t{0}; }, std::move(runPlugin));
   EXPECT_TRUE(access) << access.error().message;
@@ -72,7 +72,7 @@ class Access401Test : public ::testing::Test {
 };
 
 TEST_F(Access401Test, AsksOnceMoreWithOtherCredentials) {
-  Connection connection = connectionTo(peer);
+  ConnectionConfig connection = connectionTo(peer);
   connection.authentication.plugin.emplace();
   connection.authentication.plugin->apiVersion = "client.authentication.k8s.io/v1";
   int asked = 0;
@@ -86,7 +86,7 @@ TEST_F(Access401Test, AsksOnceMoreWithOtherCredentials) {
 }
 
 TEST_F(Access401Test, HandsItOnWhenThereAreNoOthers) {
-  Connection connection = connectionTo(peer);
+  ConnectionConfig connection = connectionTo(peer);
   connection.authentication.token = "old";
   const Asked answer = ask(*opened(connection)->newServer(), "/");
   EXPECT_EQ(answer.answer.status, 401);
@@ -110,7 +110,7 @@ TEST(Access, ShowsTheCertificateThatThePluginGaveLast) {
   const auto second = simulator::makeClientCertificate(
       pki().authority, {.username = "second", .uid = {}, .groups = {}, .extra = {}}, {0, 4'000'000'000});
   ASSERT_TRUE(second);
-  Connection connection = connectionTo(peer);
+  ConnectionConfig connection = connectionTo(peer);
   connection.authentication.plugin.emplace();
   connection.authentication.plugin->apiVersion = "client.authentication.k8s.io/v1";
   const auto quoted = [](const std::string& pem) {
@@ -131,7 +131,7 @@ TEST(Access, ShowsTheCertificateThatThePluginGaveLast) {
 }
 
 TEST(Access, RefusesAServerWithoutTls) {
-  Connection connection;
+  ConnectionConfig connection;
   connection.server = {false, "example.com", 80, ""};
   const auto access = Access::open(connection, [] { return int64_t{0}; });
   ASSERT_FALSE(access);
@@ -140,7 +140,7 @@ TEST(Access, RefusesAServerWithoutTls) {
 
 TEST(Access, SaysWhyThereAreNoCredentials) {
   TlsPeer peer([](PeerConnection&) {});
-  Connection connection = connectionTo(peer);
+  ConnectionConfig connection = connectionTo(peer);
   connection.authentication.plugin.emplace();
   connection.authentication.plugin->command = "gone";
   const auto access = opened(connection, [](const ExecPlugin&, const std::stop_token&) {

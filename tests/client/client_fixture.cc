@@ -68,7 +68,7 @@ std::string kubeconfigWith(std::string_view cluster, std::string_view user) {
   return text.str();
 }
 
-tl::expected<Connection, kube::Errors> connectionWith(std::string_view cluster, std::string_view user) {
+tl::expected<ConnectionConfig, kube::Errors> connectionWith(std::string_view cluster, std::string_view user) {
   const auto config = parseKubeconfig(kubeconfigWith(cluster, user), "config");
   if (!config) return tl::unexpected(config.error());
   return connectionOf(*config, "", [](const std::string& path, const kube::ParseLimits&) {

@@ -49,7 +49,8 @@ class ClientFolder : public ::testing::Test {
 // A kubeconfig whose only context has this cluster and this user, each the inside of a map in braces.
 std::string kubeconfigWith(std::string_view cluster, std::string_view user = "");
 // Its connection, or its errors; no file is there.
-tl::expected<Connection, kube::Errors> connectionWith(std::string_view cluster, std::string_view user = "");
+tl::expected<ConnectionConfig, kube::Errors> connectionWith(std::string_view cluster,
+                                                            std::string_view user = "");
 
 // An authority and a client's certificate by it, made once.
 const simulator::CertifiedKey& testAuthority();

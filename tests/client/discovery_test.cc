@@ -63,7 +63,7 @@ TEST_F(DiscoveryTest, FindsTheRecordedTypes) {
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_TRUE(found->gaps.empty());
 
-  const ServedType* deployments = found->find({"apps", "deployments"});
+  const DiscoveredType* deployments = found->find({"apps", "deployments"});
   ASSERT_NE(deployments, nullptr);
   EXPECT_EQ(deployments->type.kind, "Deployment");
   EXPECT_EQ(deployments->type.version, "v1");
@@ -72,7 +72,7 @@ TEST_F(DiscoveryTest, FindsTheRecordedTypes) {
   EXPECT_TRUE(deployments->type.namespaced && deployments->type.builtIn);
   EXPECT_TRUE(deployments->canGet && deployments->canList && deployments->canWatch);
 
-  const ServedType* cool = found->find({"my.crd.group", "coolresources"});
+  const DiscoveredType* cool = found->find({"my.crd.group", "coolresources"});
   ASSERT_NE(cool, nullptr);
   EXPECT_FALSE(cool->type.builtIn);
   EXPECT_EQ(found->types.resolve("cool").value()->kind, "CoolResource");

@@ -200,7 +200,7 @@ class Life {
     if (late) oneIn(2) ? update() : remove();
     const AdmissionOutcome verdict = oneIn(5) ? AdmissionOutcome::Denied : AdmissionOutcome::Allowed;
     Events events;
-    const bool done = world_.cluster.carryOut(*plan, verdict, world_.now, events);
+    const bool done = world_.cluster.execute(*plan, verdict, world_.now, events);
     if (!late) {
       EXPECT_TRUE(done);
       if (verdict == AdmissionOutcome::Allowed) {

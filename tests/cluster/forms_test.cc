@@ -38,7 +38,7 @@ FormChange merge(const std::string& yaml) {
 
 class FormTest : public ::testing::Test {
  protected:
-  const Form& patch(const FormChange& change) {
+  const ObjectForm& patch(const FormChange& change) {
     world_.send(
         world_.step(ClientStep::Verb::SetForm, kPatched, [&](ClientStep& step) { step.change = change; }));
     return world_.model().slots[slot()].forms[number()];
@@ -50,7 +50,7 @@ class FormTest : public ::testing::Test {
 };
 
 TEST_F(FormTest, AMergePatchChangesAndRemovesKeys) {
-  const Form& form = patch(merge("{metadata: {labels: {app: null, tier: t}, annotations: {more: m}}}"));
+  const ObjectForm& form = patch(merge("{metadata: {labels: {app: null, tier: t}, annotations: {more: m}}}"));
   EXPECT_EQ(form.labels, (kube::Labels{{"tier", "t"}}));
   EXPECT_EQ(form.annotations, (kube::Labels{{"note", "n"}, {"more", "m"}}));
   EXPECT_EQ(form.content, nullptr) << "as in its manifest";
@@ -58,7 +58,7 @@ TEST_F(FormTest, AMergePatchChangesAndRemovesKeys) {
 }
 
 TEST_F(FormTest, AMergePatchOfTheContentLeavesTheRest) {
-  const Form& form = patch(merge("{spec: {on: null}, status: {phase: Failed}}"));
+  const ObjectForm& form = patch(merge("{spec: {on: null}, status: {phase: Failed}}"));
   ASSERT_NE(form.content, nullptr);
   EXPECT_EQ(form.content->at({"spec", "on"}), nullptr);
   EXPECT_EQ(*form.content->at({"spec", "size"})->asInteger(), 1);
@@ -73,7 +73,7 @@ TEST_F(FormTest, WhatIsPatchedBackIsAsItWas) {
 }
 
 TEST_F(FormTest, AllLabelsAtOnceLeaveTheAnnotations) {
-  const Form& form = patch({kube::Labels{{"k", "v"}}, {}, nullptr});
+  const ObjectForm& form = patch({kube::Labels{{"k", "v"}}, {}, nullptr});
   EXPECT_EQ(form.labels, (kube::Labels{{"k", "v"}}));
   EXPECT_EQ(form.annotations, (kube::Labels{{"note", "n"}}));
 }

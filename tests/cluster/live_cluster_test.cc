@@ -122,7 +122,7 @@ TEST(LiveCluster, TriesADeniedDeletionAgainAfterTwiceTheTime) {
   std::vector<int64_t> waits;
   for (int i = 0; i < 5; ++i) {
     const milliseconds before = world.now;
-    const Plan plan = world.next(AdmissionOutcome::Denied);
+    const PlannedAction plan = world.next(AdmissionOutcome::Denied);
     EXPECT_EQ(world.nameOf(plan.deletes), "configmaps/x/orphan");
     EXPECT_EQ(plan.policy, PropagationPolicy::Background);
     waits.push_back((world.now - before).count());
@@ -221,7 +221,7 @@ TEST(LiveCluster, DoesNotCarryOutWhatIsNotPossibleAnyMore) {
   world.remove("configmaps/x/orphan");
   world.create(orphan);  // another one, in the same place
   Events events;
-  EXPECT_FALSE(world.cluster.carryOut(*plan, AdmissionOutcome::Allowed, milliseconds(10), events));
+  EXPECT_FALSE(world.cluster.execute(*plan, AdmissionOutcome::Allowed, milliseconds(10), events));
   EXPECT_THAT(events, IsEmpty());
   EXPECT_TRUE(world.present("configmaps/x/orphan"));
 }

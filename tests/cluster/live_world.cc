@@ -112,14 +112,14 @@ void LiveWorld::note(const Events& events) {
   }
 }
 
-Plan LiveWorld::next(AdmissionOutcome verdict) {
+PlannedAction LiveWorld::next(AdmissionOutcome verdict) {
   const auto due = cluster.nextAt();
   if (!due) throw std::runtime_error("nothing is due");
   now = std::max(now, *due);
   const auto plan = cluster.plan(now);
   if (!plan) throw std::runtime_error("nothing is planned");
   Events events;
-  EXPECT_TRUE(cluster.carryOut(*plan, verdict, now, events));
+  EXPECT_TRUE(cluster.execute(*plan, verdict, now, events));
   note(events);
   return *plan;
 }

@@ -36,7 +36,7 @@ class LiveWorld {
   // Does what is due, in order, up to this time or until nothing is.
   void run(std::chrono::milliseconds until = std::chrono::hours(24));
   // The action due first, at its time: with this verdict.
-  Plan next(AdmissionOutcome verdict = AdmissionOutcome::Allowed);
+  PlannedAction next(AdmissionOutcome verdict = AdmissionOutcome::Allowed);
 
   LiveObject asIs(Slot slot) const;
   bool present(std::string_view reference) const;

@@ -12,7 +12,7 @@
 namespace lastout::testing {
 namespace {
 
-using simulator::HttpResponse;
+using simulator::ExchangeResponse;
 using simulator::Json;
 using std::chrono::steady_clock;
 
@@ -63,7 +63,7 @@ Json GuardedClusterTest::eventually(int status, const std::string& method, const
                                     const Json& body, const std::string& contentType) {
   const auto deadline = steady_clock::now() + kPatience;
   for (;;) {
-    const HttpResponse response = send(method, path, body, contentType);
+    const ExchangeResponse response = send(method, path, body, contentType);
     if (response.status == status || steady_clock::now() > deadline) {
       EXPECT_EQ(response.status, status) << method << " " << path << "\n" << response.body;
       return Json::parse(response.body, nullptr, false);

@@ -114,7 +114,7 @@ TEST(Warnings, APersonsDeletionThatNobodyDefers) {
   CriticalService service = story();
   service.deferral = DeferralMode::Always;
   EXPECT_EQ(testing::lines(warnings(service, withCoolResources(), {})), "");
-  Surroundings unproven;
+  ValidationContext unproven;
   unproven.personsCount = false;
   EXPECT_THAT(testing::lines(warnings(service, withCoolResources(), unproven)),
               HasSubstr("spec.deferredDeletions: Always defers no person's deletion here: lastout serve runs "
@@ -124,7 +124,7 @@ TEST(Warnings, APersonsDeletionThatNobodyDefers) {
 }
 
 TEST(Warnings, AProviderThatIsNotThere) {
-  Surroundings empty;
+  ValidationContext empty;
   empty.exists = [](const kube::ObjectKey&) { return false; };
   EXPECT_EQ(testing::lines(warnings(story(), withCoolResources(), empty)),
             "spec.provider: deployments.apps/finalizer-namespace/finalizer-deployment is not there, and what "
@@ -135,7 +135,7 @@ TEST(Warnings, AProviderThatIsNotThere) {
 }
 
 TEST(Warnings, AFinalizerThatNobodyCarriesWhileOthersAreCarried) {
-  Surroundings others;
+  ValidationContext others;
   others.finalizers = [](const kube::GroupResource&) {
     return std::vector<std::string>{"my.crd.group/super-importent"};
   };
@@ -148,7 +148,7 @@ TEST(Warnings, AFinalizerThatNobodyCarriesWhileOthersAreCarried) {
 }
 
 TEST(Warnings, InstancesInTheProvidersOwnNamespace) {
-  Surroundings everywhere;
+  ValidationContext everywhere;
   everywhere.carriedIn = [](const FinalizerCriterion& criterion, std::string_view) {
     return criterion.finalizerName == "my.crd.group/super-important";
   };

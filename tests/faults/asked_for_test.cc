@@ -85,7 +85,7 @@ class WorksOfChance {
     EXPECT_EQ(world_.judge.complaints(), "") << world_.logged();
   }
 
-  size_t carriedOut() { return world_.deletedByLastout().size(); }
+  size_t deletedByLastout() { return world_.deletedByLastout().size(); }
 
  private:
   // The CRD comes by itself: the agent of the embedded cluster applies nothing of a type that is not there.
@@ -226,7 +226,7 @@ TEST(AskedFor, NothingElseIsDeletedAndAllOfItEnds) {
   SCOPED_TRACE(testing::howToRepeat(seed));
   WorksOfChance works(seed);
   for (int i = 0; i < kRounds && !::testing::Test::HasFailure(); ++i) works.round();
-  std::cout << "seed " << seed << ": " << works.carriedOut() << " deletions carried out\n";
+  std::cout << "seed " << seed << ": " << works.deletedByLastout() << " deletions carried out\n";
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ class DependenciesTest : public WorksTest {
     std::erase_if(missing, [&](const std::string& path) { return world.isThere(path); });
     return missing;
   }
-  bool isRemembered(const std::string& name) {
+  bool isRecorded(const std::string& name) {
     const std::vector<std::string> names = remembered();
     return std::ranges::find(names, name) != names.end();
   }
@@ -69,7 +69,7 @@ class DependenciesTest : public WorksTest {
     world.waitUntil("what it needs is remembered", [&] {
       return std::ranges::all_of(
           std::vector<std::string>{"provider", "acts", "acting", "key", "settings", "front"},
-          [&](const std::string& name) { return isRemembered(name); });
+          [&](const std::string& name) { return isRecorded(name); });
     });
   }
   void expectThere() { EXPECT_THAT(notThere(), IsEmpty()) << world.logged(); }
@@ -232,7 +232,7 @@ TEST_P(Conversion, KeepsTheProviderUntilNothingIsLeftToConvert) {
   world.expectRefused(kFaultNamespace, HasSubstr("the provider converts it"));
   world.waitUntil("the status says so", [&] { return waited() == "spec.guard.dependencies"; });
   deleteWork("provider");
-  world.waitUntil("it is remembered", [&] { return isRemembered("provider"); });
+  world.waitUntil("it is remembered", [&] { return isRecorded("provider"); });
   world.waitUntilCollected();
   EXPECT_TRUE(world.isThere(kFaultProvider));
   EXPECT_THAT(world.deletedByLastout(), IsEmpty());

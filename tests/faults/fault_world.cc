@@ -13,8 +13,8 @@
 namespace lastout::testing {
 namespace {
 
-using simulator::HttpRequest;
-using simulator::HttpResponse;
+using simulator::ExchangeRequest;
+using simulator::ExchangeResponse;
 using simulator::Json;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
@@ -213,7 +213,7 @@ void FaultWorld::noteReview(const std::string& body,
   deferredDeletions_.insert(request["oldObject"]["metadata"]["uid"].get<std::string>());
 }
 
-void FaultWorld::noteRequest(const HttpRequest& request) {
+void FaultWorld::noteRequest(const ExchangeRequest& request) {
   const bool isOwn = request.path == kFaultWebhook || request.query.contains("dryRun");
   if (request.method != "DELETE" || isOwn) return;
   const Json options = Json::parse(request.body, nullptr, false);
@@ -264,7 +264,7 @@ std::map<std::string, std::string> FaultWorld::deletedByLastout() {
 }
 
 uint64_t FaultWorld::version() {
-  const HttpResponse list = ask("GET", "/api/v1/namespaces");
+  const ExchangeResponse list = ask("GET", "/api/v1/namespaces");
   return std::stoull(
       std::string(simulator::stringAt(Json::parse(list.body), {"metadata", "resourceVersion"})));
 }
@@ -292,22 +292,22 @@ void FaultWorld::waitUntilCollected() {
   waitUntil("what nobody owns is collected", [&] { return !isThere(kFaultMaps + std::string("/orphan")); });
 }
 
-HttpResponse FaultWorld::ask(const std::string& method, const std::string& path, const Json& body) {
-  HttpRequest request = adminRequest(method, path);
+ExchangeResponse FaultWorld::ask(const std::string& method, const std::string& path, const Json& body) {
+  ExchangeRequest request = adminRequest(method, path);
   request.contentType = method == "PATCH" ? "application/merge-patch+json" : "application/json";
   if (!body.is_null()) request.body = body.dump();
   return judge.asked([&] { return cluster().handle(request); });
 }
 
 Json FaultWorld::get(const std::string& path) {
-  const HttpResponse response = ask("GET", path);
+  const ExchangeResponse response = ask("GET", path);
   return response.status == 200 ? Json::parse(response.body) : Json();
 }
 
 void FaultWorld::create(const std::string& collection, const Json& object) {
   std::string answer;
   waitUntil("it is created: " + object["metadata"]["name"].get<std::string>(), [&] {
-    const HttpResponse response = ask("POST", collection, object);
+    const ExchangeResponse response = ask("POST", collection, object);
     return response.status == 201;
   });
 }
@@ -444,7 +444,7 @@ void FaultWorld::deleteAll(const std::vector<std::string>& paths, const std::fun
       std::string hope;  // with what was answered, for the message of a failure
       std::map<std::string, int> answers;
       const auto isGone = [&] {
-        const HttpResponse answer = ask("DELETE", path);
+        const ExchangeResponse answer = ask("DELETE", path);
         hope = "it is gone: " + path;
         const std::string words = answer.body.substr(0, kLongestAnswer);
         const bool isTold = answers.size() < kMostAnswers || answers.contains(words);
@@ -480,7 +480,7 @@ std::string FaultWorld::refusalOf(const std::string& path) {
 }
 
 void FaultWorld::expectRefused(const std::string& path, const ::testing::Matcher<std::string>& message) {
-  HttpResponse answer;
+  ExchangeResponse answer;
   std::string hope = "the refusal of " + path;
   waitUntil(hope, [&] {
     answer = ask("DELETE", path);

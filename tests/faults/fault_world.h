@@ -46,8 +46,8 @@ class FaultWorld {
   void calm() { set({}); }
 
   // What an admin asks the API server for, not by way of a FaultyApi. By any thread.
-  simulator::HttpResponse ask(const std::string& method, const std::string& path,
-                              const simulator::Json& body = nullptr);
+  simulator::ExchangeResponse ask(const std::string& method, const std::string& path,
+                                  const simulator::Json& body = nullptr);
   simulator::Json get(const std::string& path);  // null: it is not there
   bool isThere(const std::string& path) { return !get(path).is_null(); }
   // Asks until it is there; lastout may not answer about it yet.
@@ -160,7 +160,7 @@ class FaultWorld {
   void noteAsked(const std::string& body);
   void noteReview(const std::string& body,
                   const tl::expected<simulator::WebhookResponse, std::string>& answer);
-  void noteRequest(const simulator::HttpRequest& request);
+  void noteRequest(const simulator::ExchangeRequest& request);
   bool isOfDeletedWork(const std::string& path);
 
   const Pki pki_;

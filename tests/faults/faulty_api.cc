@@ -11,14 +11,14 @@
 namespace lastout::testing {
 namespace {
 
-using simulator::HttpRequest;
-using simulator::HttpResponse;
+using simulator::ExchangeRequest;
+using simulator::ExchangeResponse;
 using std::chrono::milliseconds;
 
 // So that a watch that waits for events hears of a fault soon.
 constexpr milliseconds kWatchPatience{20};
 
-std::string resourceOf(const HttpRequest& request) {
+std::string resourceOf(const ExchangeRequest& request) {
   const auto target = simulator::parseTarget(request.path);
   return target ? target->resource : "";
 }
@@ -64,11 +64,11 @@ void FaultyApi::answer(const std::string& path, const std::string& body) {
   if (body.empty()) answers_.erase(path);
 }
 
-HttpResponse FaultyApi::handle(const HttpRequest& request) {
+ExchangeResponse FaultyApi::handle(const ExchangeRequest& request) {
   if (request.method == "GET") {
     const std::lock_guard lock(mutex_);
     if (const auto found = answers_.find(request.path); found != answers_.end()) {
-      HttpResponse answer;
+      ExchangeResponse answer;
       answer.body = found->second;
       return answer;
     }
@@ -79,14 +79,14 @@ HttpResponse FaultyApi::handle(const HttpRequest& request) {
     const std::lock_guard lock(mutex_);
     generation = generation_;
   }
-  HttpResponse response = real_(request);
+  ExchangeResponse response = real_(request);
   if (response.stream != nullptr)
     response.stream =
         std::make_unique<Watch>(*this, std::move(response.stream), resourceOf(request), generation);
   return response;
 }
 
-std::optional<HttpResponse> FaultyApi::refusal(const HttpRequest& request) {
+std::optional<ExchangeResponse> FaultyApi::refusal(const ExchangeRequest& request) {
   std::unique_lock lock(mutex_);
   if (now_.delay > milliseconds(0)) {
     ++faults_;

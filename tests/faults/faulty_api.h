@@ -45,7 +45,7 @@ class FaultyApi {
   FaultyApi(const FaultyApi&) = delete;
   FaultyApi& operator=(const FaultyApi&) = delete;
 
-  simulator::HttpResponse handle(const simulator::HttpRequest& request);
+  simulator::ExchangeResponse handle(const simulator::ExchangeRequest& request);
 
   void set(Faults faults);
   // All is well from now on; what was held is told.
@@ -68,7 +68,7 @@ class FaultyApi {
     bool isLast = false;
   };
 
-  std::optional<simulator::HttpResponse> refusal(const simulator::HttpRequest& request);
+  std::optional<simulator::ExchangeResponse> refusal(const simulator::ExchangeRequest& request);
   Told tell(Watch& watch, const std::string& piece);
   void takeEvent(Watch& watch, const std::string& line, Told& told);
   bool isCut(const Watch& watch) const;

@@ -1,12 +1,11 @@
 // Providers that lastout holds by a finalizer, and what goes wrong meanwhile. What is let go too early the
 // Judge sees.
-#include "admission/held_provider.h"
-
 #include <algorithm>
 #include <chrono>
 #include <string>
 #include <vector>
 
+#include "admission/deletion_effect.h"
 #include "kube/well_known.h"
 #include "tests/faults/works_test.h"
 

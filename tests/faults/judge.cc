@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "control/kept_work.h"
+#include "control/kept_work_rule.h"
 #include "graph/condition.h"
 #include "kube/object.h"
 #include "kube/well_known.h"
@@ -307,9 +307,9 @@ void Judge::end(std::list<Review>::iterator review, const Json& request, const J
   reviews_.erase(review);
 }
 
-simulator::HttpResponse Judge::asked(const std::function<simulator::HttpResponse()>& ask) {
+simulator::ExchangeResponse Judge::asked(const std::function<simulator::ExchangeResponse()>& ask) {
   askedAt = Clock::now();
-  simulator::HttpResponse response = ask();
+  simulator::ExchangeResponse response = ask();
   askedAt.reset();
   return response;
 }

@@ -37,7 +37,7 @@ class Judge {
   simulator::CallWebhook listening(simulator::CallWebhook call);
   // What the calling thread asks the cluster for, so that a write that nobody reviewed can be told from one
   // that was asked for when nobody was to review it.
-  simulator::HttpResponse asked(const std::function<simulator::HttpResponse()>& ask);
+  simulator::ExchangeResponse asked(const std::function<simulator::ExchangeResponse()>& ask);
   // lastout says so: nothing was guarded for so long, until now.
   void reported(std::chrono::milliseconds unguarded);
   // The same, in its log: a work, which the line names, is let go although something of it is there, once

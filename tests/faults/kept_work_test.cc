@@ -1,10 +1,9 @@
 // Works that lastout keeps until what they have applied is gone, and what goes wrong meanwhile.
-#include "control/kept_work.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "control/kept_work_rule.h"
 #include "kube/well_known.h"
 #include "tests/faults/works_test.h"
 

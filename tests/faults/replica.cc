@@ -11,7 +11,7 @@
 namespace lastout::testing {
 namespace {
 
-using simulator::HttpRequest;
+using simulator::ExchangeRequest;
 using simulator::Json;
 using std::chrono::milliseconds;
 
@@ -22,7 +22,7 @@ constexpr const char* kServiceHost = "lastout.lastout.svc";
 
 Replica::Replica(FaultWorld& world, std::string identity, server::Roles roles, Runs runs)
     : identity(std::move(identity)),
-      api([this, &world](const HttpRequest& request) {
+      api([this, &world](const ExchangeRequest& request) {
         world.noteRequest(request);
         note(request);
         return world.cluster().handle(request);
@@ -48,9 +48,10 @@ void Replica::connect() {
   const auto authenticate = [](std::string_view, const simulator::UserInfo* certificate) {
     return certificate == nullptr ? std::nullopt : std::optional(*certificate);
   };
-  listener_ = simulator::Listener::open(
-                  options, [this](const HttpRequest& request) { return api.handle(request); }, authenticate)
-                  .value();
+  listener_ =
+      simulator::Listener::open(
+          options, [this](const ExchangeRequest& request) { return api.handle(request); }, authenticate)
+          .value();
   listener_->start();
   const std::string url = listener_->url();
   port_ = std::stoi(url.substr(url.rfind(':') + 1));
@@ -59,7 +60,7 @@ void Replica::connect() {
 void Replica::disconnect() { listener_.reset(); }
 
 std::shared_ptr<client::Access> Replica::access() const {
-  client::Connection connection;
+  client::ConnectionConfig connection;
   connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port_), ""};
   connection.authority = world_.pki_.authority.certificate;
   connection.authentication.client = {world_.pki_.lastout.certificate, world_.pki_.lastout.key};
@@ -134,7 +135,7 @@ void Replica::serveInProcess() {
 }
 
 std::string Replica::kubeconfig() const {
-  const simulator::Credentials credentials{world_.pki_.lastout, ""};
+  const simulator::ClientCredentials credentials{world_.pki_.lastout, ""};
   return simulator::kubeconfig("https://127.0.0.1:" + std::to_string(port_),
                                world_.pki_.authority.certificate, credentials);
 }
@@ -271,7 +272,7 @@ tl::expected<simulator::WebhookResponse, std::string> Replica::call(const simula
   return client->post(webhook, body);
 }
 
-void Replica::note(const HttpRequest& request) {
+void Replica::note(const ExchangeRequest& request) {
   const std::scoped_lock lock(mutex_);
   if (request.method == "GET")
     ++reads_[request.path];

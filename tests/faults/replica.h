@@ -95,7 +95,7 @@ class Replica {
   void hear(const std::string& line);
   bool isSplit() const { return !roles_.webhook || !roles_.controller; }
   bool shows(const std::string& series);
-  void note(const simulator::HttpRequest& request);
+  void note(const simulator::ExchangeRequest& request);
 
   FaultWorld& world_;
   const server::Roles roles_;

@@ -194,12 +194,12 @@ TEST_F(RolesTest, AControllerThatIsBehindSendsNothing) {
   world.createInstance("late");
   deferTheProvider();
   const auto remembers = [&](Replica& replica) {
-    bool isRemembered = false;
+    bool isRecorded = false;
     replica.server().view().inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
       const auto* service = view.service("guard");
-      isRemembered = service != nullptr && !service->deferredDeletions.deletions.empty();
+      isRecorded = service != nullptr && !service->deferredDeletions.deletions.empty();
     });
-    return isRemembered;
+    return isRecorded;
   };
   world.waitUntil("controllers know what was deferred",
                   [&] { return remembers(controller(0)) && remembers(controller(1)); });

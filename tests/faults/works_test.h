@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "control/kept_work.h"
+#include "control/kept_work_rule.h"
 #include "kube/well_known.h"
 #include "tests/faults/fault_world.h"
 

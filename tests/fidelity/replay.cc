@@ -60,10 +60,10 @@ simulator::Query queryOf(std::string_view text) {
   return query;
 }
 
-simulator::HttpRequest requestOf(const RestExchange& exchange, const Identities& identities) {
+simulator::ExchangeRequest requestOf(const RestExchange& exchange, const Identities& identities) {
   const std::string target = identities.translated(exchange.path);
   const size_t query = std::min(target.find('?'), target.size());
-  simulator::HttpRequest request;
+  simulator::ExchangeRequest request;
   request.method = exchange.method;
   request.path = target.substr(0, query);
   request.query = queryOf(std::string_view(target).substr(std::min(query + 1, target.size())));
@@ -90,7 +90,7 @@ Json events(simulator::WatchResponse& stream) {
 }
 
 // In the form of RestExchange::answer.
-Json answerOf(const simulator::HttpResponse& response) {
+Json answerOf(const simulator::ExchangeResponse& response) {
   Json headers = {{"content-type", response.contentType}};
   if (response.retryAfter) headers["retry-after"] = std::to_string(*response.retryAfter);
   for (const std::string& warning : response.warnings)
@@ -155,7 +155,7 @@ class Replay {
     return options;
   }
 
-  simulator::HttpResponse send(const RestExchange& exchange) {
+  simulator::ExchangeResponse send(const RestExchange& exchange) {
     current_ = exchange;
     return cluster_.handle(requestOf(exchange, identities_));
   }
@@ -193,7 +193,7 @@ class Replay {
   simulator::EmbeddedCluster cluster_;
   Identities identities_;
   std::vector<RestExchange> watches_;
-  std::map<std::string, simulator::HttpResponse> open_;
+  std::map<std::string, simulator::ExchangeResponse> open_;
   std::vector<Replayed> replayed_;
 };
 

@@ -71,7 +71,7 @@ void tellTypes(server::LiveView& view, client::TimePoint now) {
   client::Discovery found;
   found.types = specTypes();
   for (const kube::ResourceType& type : specTypes().types()) {
-    client::ServedType served{.type = type, .versions = {type.version}};
+    client::DiscoveredType served{.type = type, .versions = {type.version}};
     served.canGet = served.canList = served.canWatch = true;
     found.served.emplace(type.type, served);
   }

@@ -59,10 +59,10 @@ class RunCheck {
     if (forges_ && random_.below(12) == 0 && !guarded_.empty()) {
       const Slot slot = guarded_[random_.below(static_cast<uint32_t>(guarded_.size()))];
       const cluster::ObjectState object = walk_.after().object(slot);
-      const bool isRemembered = std::ranges::any_of(model.remembered, [&](const std::vector<Slot>& slots) {
-        return std::ranges::count(slots, slot) > 0;
-      });
-      if (object.live() && !object.deferredDeletion && isRemembered) {
+      const bool isRecorded = std::ranges::any_of(
+          model.deferredByService,
+          [&](const std::vector<Slot>& slots) { return std::ranges::count(slots, slot) > 0; });
+      if (object.live() && !object.deferredDeletion && isRecorded) {
         walk_.forge(slot, static_cast<cluster::PropagationPolicy>(random_.below(3)));
         requests_.noteForged(slot);
         coverage_.count("forged entry");

@@ -21,7 +21,7 @@ struct Answer {
 
 // `name` gives the name of a service by its number.
 template <admission::Facts F, class Name>
-Answer answer(const F& facts, const admission::Rules& rules,
+Answer answer(const F& facts, const admission::ServiceRules& rules,
               std::span<const admission::GuardEntry> guardEntries, Name name, DeletionEffect deletionEffect) {
   Answer result{.decision = admission::decide(facts, rules, guardEntries, deletionEffect), .blockers = {}};
   const auto add = [&](uint32_t guardEntry, uint32_t criterion, Reason reason) {

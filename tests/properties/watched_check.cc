@@ -22,7 +22,7 @@ using criticalservice::CriticalService;
 using criticalservice::DeletionIntent;
 using criticalservice::FinalizerCriterion;
 using criticalservice::SpecificResourceCriterion;
-using Kind = Happening::Kind;
+using Kind = WatchedHappening::Kind;
 
 // What of a criterion is wrong whatever the types.
 enum class Slip : uint8_t { None, Type, CrdName, Scope };
@@ -63,7 +63,7 @@ class HistoryCheck {
  private:
   const ToldCluster& told() const { return cluster_.told(); }
 
-  std::string checkOther(const Happening& happening) {
+  std::string checkOther(const WatchedHappening& happening) {
     count(happening);
     cluster_.play(happening);
     if (happening.kind == Kind::TemplateChanges) countNeeds(happening.object);
@@ -72,7 +72,7 @@ class HistoryCheck {
 
   // --- CREATE and UPDATE
 
-  std::string checkWrite(const Happening& write) {
+  std::string checkWrite(const WatchedHappening& write) {
     const CriticalService& after = *write.service;
     const auto standing = told().services.find(after.meta.name);
     const std::string problems = cluster_.problemsOf(write);
@@ -281,7 +281,7 @@ class HistoryCheck {
 
   // --- what was drawn
 
-  void count(const Happening& happening) {
+  void count(const WatchedHappening& happening) {
     const bool isNamed = isAwaited(happening.type);
     if (happening.kind == Kind::CrdComes && isNamed && !told().definitions.contains(happening.type)) {
       coverage_.count(told().wereDefined.contains(happening.type) ? "a CRD comes again"

@@ -13,7 +13,7 @@ namespace lastout::testing {
 
 namespace {
 
-using Kind = Happening::Kind;
+using Kind = WatchedHappening::Kind;
 using State = client::SyncStatus::State;
 
 const kube::ResourceMap& knownTypes() {
@@ -62,7 +62,7 @@ WatchedCluster::WatchedCluster() {
   start(false);
 }
 
-void WatchedCluster::play(const Happening& happening) {
+void WatchedCluster::play(const WatchedHappening& happening) {
   weakened_.clear();
   switch (happening.kind) {
     case Kind::WriteService:
@@ -188,7 +188,7 @@ void WatchedCluster::discover(bool isLate, const std::string& gap) {
         isBuiltIn(type.type) || isServed(type.type) || (isLate && truth_.leaving.contains(type.type));
     if (!isNamed || (type.type.group == gap && !gap.empty())) continue;
     if (!isBuiltIn(type.type)) told_.served.insert(type.type);
-    client::ServedType served{.type = type, .versions = {type.version}};
+    client::DiscoveredType served{.type = type, .versions = {type.version}};
     served.canGet = served.canList = served.canWatch = true;
     if (found.types.find(type.type) == nullptr) found.types.add(type);
     found.served.emplace(type.type, served);
@@ -223,7 +223,7 @@ void WatchedCluster::undefine(const kube::GroupResource& type, bool isLate) {
 
 // --- CriticalServices
 
-kube::Object WatchedCluster::manifestOf(const Happening& write) const {
+kube::Object WatchedCluster::manifestOf(const WatchedHappening& write) const {
   criticalservice::CriticalService service = *write.service;
   service.meta.uid = "uid-of-" + service.meta.name;
   const auto standing = truth_.services.find(service.meta.name);
@@ -245,7 +245,7 @@ kube::Object WatchedCluster::manifestOf(const Happening& write) const {
   return object;
 }
 
-std::string WatchedCluster::problemsOf(const Happening& write) const {
+std::string WatchedCluster::problemsOf(const WatchedHappening& write) const {
   const kube::Object after = manifestOf(write);
   const auto standing = truth_.services.find(write.service->meta.name);
   kube::Errors problems;
@@ -257,7 +257,7 @@ std::string WatchedCluster::problemsOf(const Happening& write) const {
   return admission::joinedMessages(problems);
 }
 
-void WatchedCluster::write(const Happening& write) {
+void WatchedCluster::write(const WatchedHappening& write) {
   writeStatus();
   const kube::Object object = manifestOf(write);
   ++versions_;

@@ -19,14 +19,14 @@ class WatchedCluster {
  public:
   WatchedCluster();
 
-  void play(const Happening& happening);
+  void play(const WatchedHappening& happening);
 
   server::LiveView& view() { return *view_; }
   const ToldCluster& told() const { return told_; }
   // Of the last UPDATE: what of it the view took for weaker.
   const std::vector<admission::Weakening>& weakened() const { return weakened_; }
   // What CREATE or UPDATE of this would be refused for; empty: nothing.
-  std::string problemsOf(const Happening& write) const;
+  std::string problemsOf(const WatchedHappening& write) const;
   bool isProviderThere(const kube::ObjectKey& provider) const;
 
  private:
@@ -44,7 +44,7 @@ class WatchedCluster {
   void start(bool isLate);
   void writeStatus();
   void discover(bool isLate, const std::string& gap);
-  void write(const Happening& write);
+  void write(const WatchedHappening& write);
   void removeService(const std::string& name);
   void define(const kube::GroupResource& type, bool isLate);
   void undefine(const kube::GroupResource& type, bool isLate);
@@ -64,7 +64,7 @@ class WatchedCluster {
   void forget(const kube::GroupResource& type);
   void upsert(const kube::ObjectKey& key, const std::vector<std::string>& finalizers);
   void remove(const kube::ObjectKey& key);
-  kube::Object manifestOf(const Happening& write) const;
+  kube::Object manifestOf(const WatchedHappening& write) const;
 
   std::vector<admission::Weakening> weakened_;
   std::unique_ptr<server::LiveView> view_;

@@ -49,7 +49,7 @@ using criticalservice::DependencyMode;
 using criticalservice::EnforcementMode;
 using criticalservice::FinalizerCriterion;
 using criticalservice::SpecificResourceCriterion;
-using Kind = Happening::Kind;
+using Kind = WatchedHappening::Kind;
 
 class HistoryGenerator {
  public:
@@ -67,7 +67,7 @@ class HistoryGenerator {
   }
 
  private:
-  Happening& add(Kind kind) {
+  WatchedHappening& add(Kind kind) {
     history_.push_back({.kind = kind});
     return history_.back();
   }
@@ -112,14 +112,14 @@ class HistoryGenerator {
   std::string someFinalizer() { return dice_.oneIn(2) ? "example.com/a" : "example.com/b"; }
 
   void changeTemplate(const kube::ObjectKey& provider) {
-    Happening& change = add(Kind::TemplateChanges);
+    WatchedHappening& change = add(Kind::TemplateChanges);
     change.object = provider;
     change.name = someConfig();
   }
 
   // Mostly soon after what it is to find.
   void discover() {
-    Happening& discovery = add(Kind::Discovery);
+    WatchedHappening& discovery = add(Kind::Discovery);
     discovery.isLate = dice_.oneIn(4);
     if (dice_.oneIn(6)) discovery.name = dice_.pick(watched::definable()).group;
   }
@@ -128,7 +128,7 @@ class HistoryGenerator {
     if (dice_.oneIn(6)) {
       add(dice_.oneIn(2) ? Kind::ApiGoes : Kind::ApiComes).type = watched::kQuotes;
     } else {
-      Happening& change = add(dice_.oneIn(2) ? Kind::CrdGoes : Kind::CrdComes);
+      WatchedHappening& change = add(dice_.oneIn(2) ? Kind::CrdGoes : Kind::CrdComes);
       change.type = type;
       change.isLate = dice_.oneIn(2);
     }
@@ -153,7 +153,7 @@ class HistoryGenerator {
   }
 
   void addObject() {
-    Happening& change = add(dice_.oneIn(3) ? Kind::ObjectGoes : Kind::ObjectComes);
+    WatchedHappening& change = add(dice_.oneIn(3) ? Kind::ObjectGoes : Kind::ObjectComes);
     change.object = someObject();
     if (dice_.oneIn(2)) change.finalizers.push_back(someFinalizer());
   }
@@ -177,7 +177,7 @@ class HistoryGenerator {
   // --- CriticalServices
 
   void write(const CriticalService& service) {
-    Happening& write = add(Kind::WriteService);
+    WatchedHappening& write = add(Kind::WriteService);
     write.service = service;
     write.writesKinds = dice_.oneIn(2);
   }
@@ -205,7 +205,7 @@ class HistoryGenerator {
   // An UPDATE of the last one that was written.
   void changeOneThing() {
     const auto last = std::find_if(history_.rbegin(), history_.rend(),
-                                   [](const Happening& one) { return one.service.has_value(); });
+                                   [](const WatchedHappening& one) { return one.service.has_value(); });
     if (last == history_.rend()) return;
     CriticalService service = *last->service;
     switch (dice_.below(5)) {
@@ -300,7 +300,7 @@ std::string textOf(const CriticalService& service) {
   return text;
 }
 
-std::string textOf(const Happening& happening) {
+std::string textOf(const WatchedHappening& happening) {
   static const std::vector<std::string_view> kWords{
       "write",        "remove service", "CRD comes:",   "CRD goes:",     "API comes:",      "API goes:",
       "discovery",    "rights go:",     "rights come:", "watch breaks:", "watch mends:",    "time passes",
@@ -324,7 +324,7 @@ WatchedHistory watchedHistory(uint64_t seed) { return HistoryGenerator(seed).mak
 
 std::string describe(const WatchedHistory& history) {
   std::string text;
-  for (const Happening& happening : history) text += textOf(happening) + "\n";
+  for (const WatchedHappening& happening : history) text += textOf(happening) + "\n";
   return text;
 }
 

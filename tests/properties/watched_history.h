@@ -13,7 +13,7 @@
 
 namespace lastout::testing {
 
-struct Happening {
+struct WatchedHappening {
   enum class Kind : uint8_t {
     WriteService,   // CREATE, or UPDATE where one of its name stands
     RemoveService,  // somebody takes its last finalizer, or lastout did not ask
@@ -45,7 +45,7 @@ struct Happening {
   std::string name = {};  // Discovery: the group that cannot be asked; TemplateChanges: the ConfigMap
 };
 
-using WatchedHistory = std::vector<Happening>;
+using WatchedHistory = std::vector<WatchedHappening>;
 
 namespace watched {
 extern const kube::GroupResource kProbes, kChecks;  // of one group: namespaced, and cluster-scoped

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "admission/deferred_deletion.h"
+#include "admission/deferral.h"
 #include "admission/guards.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
@@ -160,7 +160,8 @@ void WorksView::guard(const WorksHistory& history, const cluster::StateRef& stat
     const bool byController = !state.object(deferred).deferredDeletion->byPerson;
     const auto& guardEntries = model_.slots[deferred].guardEntries;
     const bool isGuarded = std::ranges::any_of(guardEntries, [&](const admission::GuardEntry& guardEntry) {
-      return guardEntry.service == info.service && admission::remembers(guardEntry.role, deferred == slot);
+      return guardEntry.service == info.service &&
+             admission::recordsDeferral(guardEntry.role, deferred == slot);
     });
     if (!isGuarded || !admission::isDeferred(service.deferral, byController)) continue;
     remembered.deletions.push_back({model_.slots[deferred].key, uidOfSlot(deferred), "Background",

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "protection/cel.h"
-#include "simulator/policies.h"
+#include "simulator/validating_admission_policies.h"
 #include "tests/protection/policies.h"
 
 namespace lastout::protection {
@@ -78,7 +78,7 @@ class HeldByCel : public ::testing::Test {
     return verdict.denial ? verdict.denial->message : "";
   }
 
-  simulator::Policies policies_;
+  simulator::ValidatingAdmissionPolicies policies_;
 };
 
 TEST_F(HeldByCel, TheDeleteOfAHeldObjectIsAccepted) {

@@ -12,7 +12,7 @@
 #include "protection/cel.h"
 #include "protection/evaluate.h"
 #include "protection/placement.h"
-#include "simulator/policies.h"
+#include "simulator/validating_admission_policies.h"
 #include "tests/protection/plain_policy.h"
 #include "tests/protection/policies.h"
 #include "tests/support/seed.h"
@@ -78,15 +78,15 @@ std::optional<std::string> byJudge(const DeletionPolicy& policy, const PlainRequ
   return denial ? std::optional(denial->message) : std::nullopt;
 }
 
-void store(const DeletionPolicy& policy, simulator::Policies& policies) {
+void store(const DeletionPolicy& policy, simulator::ValidatingAdmissionPolicies& policies) {
   for (const nlohmann::ordered_json& object : admissionPoliciesOf(policy)) {
     const auto put = policies.put(simulator::Json(object));
     if (!put) testing::stop("not accepted: " + put.error().message + "\n" + object.dump(2));
   }
 }
 
-std::optional<std::string> byApiServer(const simulator::Policies& policies, const PlainRequest& plain,
-                                       const Objects& objects) {
+std::optional<std::string> byApiServer(const simulator::ValidatingAdmissionPolicies& policies,
+                                       const PlainRequest& plain, const Objects& objects) {
   simulator::ReviewRequest request;
   request.operation = plain.isUpdate ? "UPDATE" : "DELETE";
   request.type = objects.before.key.type;
@@ -123,7 +123,7 @@ TEST(CelProperty, JudgeCelAndBruteForceAgree) {
   for (int i = 0; i < kPolicyCount; ++i) {
     const PlainPolicy plain = testing::drawPolicy(dice);
     const DeletionPolicy policy = policyOf(plain.spec());
-    simulator::Policies policies;
+    simulator::ValidatingAdmissionPolicies policies;
     store(policy, policies);
     for (int j = 0; j < kRequestsEach; ++j) {
       const PlainRequest request = testing::drawRequest(dice);

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "protection/cel.h"
-#include "simulator/policies.h"
+#include "simulator/validating_admission_policies.h"
 #include "tests/protection/held_objects.h"
 #include "tests/protection/policies.h"
 
@@ -60,7 +60,7 @@ class ForceGuardTest : public ::testing::Test {
     return review("UPDATE", &before, &after);
   }
 
-  simulator::Policies policies;
+  simulator::ValidatingAdmissionPolicies policies;
   std::set<std::string> mayDelete;
   std::set<std::string> mayDeleteAnywhere;  // in all namespaces
 };

@@ -49,7 +49,7 @@ const std::string kUnguarded = "  guard: false\n";
 
 TEST(Prove, AGuardedProviderGoesLastInEveryOrder) {
   const auto small = smallScenario(kDeleteBoth, std::string(kOperator) + kGuard);
-  const Proof proof = prove(small->compiled);
+  const Proof proof = proveScenario(small->compiled);
   EXPECT_EQ(proof.verdict, ProofResult::Proven);
   EXPECT_EQ(proof.end, Exploration::End::Complete);
   EXPECT_FALSE(proof.stuck);
@@ -60,7 +60,7 @@ TEST(Prove, AGuardedProviderGoesLastInEveryOrder) {
 
 TEST(Prove, AnUnguardedOneGetsStuckWhenItGoesFirst) {
   const auto small = smallScenario(kUnguarded + kDeleteBoth, kOperator);
-  const Proof proof = prove(small->compiled);
+  const Proof proof = proveScenario(small->compiled);
   ASSERT_EQ(proof.verdict, ProofResult::Stuck);
   EXPECT_THAT(eventsOf(small->compiled, proof.stuck->way),
               Contains("gone deployments.apps/operator/operator"));
@@ -75,7 +75,7 @@ TEST(Prove, AnUnguardedOneGetsStuckWhenItGoesFirst) {
 
 TEST(Prove, TheWayOnFromWhereItIsLostLeadsToTheEnd) {
   const auto small = smallScenario(kUnguarded + kDeleteBoth, kOperator);
-  const Proof proof = prove(small->compiled);
+  const Proof proof = proveScenario(small->compiled);
   ASSERT_TRUE(proof.stuck);
   Way whole = proof.stuck->way;
   whole.insert(whole.end(), proof.stuck->onward.begin(), proof.stuck->onward.end());
@@ -89,18 +89,19 @@ TEST(Prove, TheWayOnFromWhereItIsLostLeadsToTheEnd) {
 TEST(Prove, ExpectingItToGetStuckMakesNoDifferenceToTheTruth) {
   const std::string ends = "  expect: {ends: stuck, stuck: [widgets/one]}\n";
   const auto stuck = smallScenario(kUnguarded + kDeleteBoth + ends, kOperator);
-  const Proof isStuck = prove(stuck->compiled);
+  const Proof isStuck = proveScenario(stuck->compiled);
   EXPECT_EQ(isStuck.verdict, ProofResult::Stuck);
   EXPECT_TRUE(asExpected(stuck->compiled, stuck->scenario.expect, isStuck));
 
   const auto proven = smallScenario(kDeleteBoth + ends, std::string(kOperator) + kGuard);
-  const Proof isProven = prove(proven->compiled);
+  const Proof isProven = proveScenario(proven->compiled);
   EXPECT_EQ(isProven.verdict, ProofResult::Proven);
   EXPECT_FALSE(asExpected(proven->compiled, proven->scenario.expect, isProven));
 
   const std::string other = "  expect: {ends: stuck, stuck: [deployments.apps/operator/operator]}\n";
   const auto elsewhere = smallScenario(kUnguarded + kDeleteBoth + other, kOperator);
-  EXPECT_FALSE(asExpected(elsewhere->compiled, elsewhere->scenario.expect, prove(elsewhere->compiled)));
+  EXPECT_FALSE(
+      asExpected(elsewhere->compiled, elsewhere->scenario.expect, proveScenario(elsewhere->compiled)));
 }
 
 // What is created between the verdict and the commit.
@@ -118,7 +119,7 @@ TEST(Prove, WithoutItsConfirmingReadLastoutIsUnsafe) {
   const auto small = smallScenario(kLateWidget, std::string(kOperator) + kGuard);
   Compiled careless = small->compiled;
   careless.model.confirms = false;
-  const Proof proof = prove(careless);
+  const Proof proof = proveScenario(careless);
   ASSERT_EQ(proof.verdict, ProofResult::Unsafe);
   const std::vector<std::string> events = eventsOf(careless, *proof.unsafe);
   EXPECT_EQ(events.back(), "gone deployments.apps/operator/operator");
@@ -129,7 +130,7 @@ TEST(Prove, WithoutItsConfirmingReadLastoutIsUnsafe) {
 
 TEST(Prove, WithItsConfirmingReadItIsSafeButNotAlwaysEnough) {
   const auto small = smallScenario(kLateWidget, std::string(kOperator) + kGuard);
-  const Proof proof = prove(small->compiled);
+  const Proof proof = proveScenario(small->compiled);
   EXPECT_EQ(proof.verdict, ProofResult::Stuck);  // created after the read: docs/concepts.md
   EXPECT_FALSE(proof.unsafe);
 }
@@ -140,7 +141,7 @@ TEST(Prove, AnExpectedOrderIsCheckedInEveryOrder) {
       "      - [widgets/one gone, deployments.apps/operator/operator accepted]\n"
       "      - [deployments.apps/operator/operator requested, widgets/one gone]\n";
   const auto small = smallScenario(kDeleteBoth + expect, std::string(kOperator) + kGuard);
-  const Proof proof = prove(small->compiled);
+  const Proof proof = proveScenario(small->compiled);
   EXPECT_EQ(proof.verdict, ProofResult::Broken);
   ASSERT_THAT(proof.broken, SizeIs(1));
   EXPECT_EQ(small->compiled.model.name(proof.broken[0].event.slot), "widgets.example.com/one");
@@ -151,7 +152,7 @@ TEST(Prove, AnExpectedOrderIsCheckedInEveryOrder) {
               ElementsAre("requested widgets.example.com/one", "accepted widgets.example.com/one",
                           "changed widgets.example.com/one", "gone widgets.example.com/one"));
 
-  const Proof unasked = prove(small->compiled, {.bounds = {}, .orders = false});
+  const Proof unasked = proveScenario(small->compiled, {.bounds = {}, .orders = false});
   EXPECT_EQ(unasked.verdict, ProofResult::Proven);
 }
 
@@ -164,40 +165,44 @@ TEST(Prove, TwoEventsOfOneActionKeepTheirOrder) {
       "  expect: {before: [[deployments.apps/operator/operator gone, deployments.apps/operator/operator "
       "accepted]]}\n";
   const std::string guarded = std::string(kOperator) + kGuard;
-  EXPECT_EQ(prove(smallScenario(kDeleteBoth + right, guarded)->compiled).verdict, ProofResult::Proven);
-  EXPECT_EQ(prove(smallScenario(kDeleteBoth + wrong, guarded)->compiled).verdict, ProofResult::Broken);
+  EXPECT_EQ(proveScenario(smallScenario(kDeleteBoth + right, guarded)->compiled).verdict,
+            ProofResult::Proven);
+  EXPECT_EQ(proveScenario(smallScenario(kDeleteBoth + wrong, guarded)->compiled).verdict,
+            ProofResult::Broken);
 }
 
 TEST(Prove, WhatShouldNeverHappenIsFoundWithAShortestWay) {
   const std::string expect = "  expect: {never: [deployments.apps/operator/operator denied]}\n";
   const auto small = smallScenario(kDeleteBoth + expect, std::string(kOperator) + kGuard);
-  const Proof proof = prove(small->compiled);
+  const Proof proof = proveScenario(small->compiled);
   EXPECT_EQ(proof.verdict, ProofResult::Broken);
   ASSERT_THAT(proof.broken, SizeIs(1));
   EXPECT_THAT(proof.broken[0].missing, IsEmpty());
   EXPECT_THAT(proof.broken[0].way, SizeIs(1));
   const auto unwatched = smallScenario(kDeleteBoth, std::string(kOperator) + kGuard);
-  EXPECT_EQ(proof.states, prove(unwatched->compiled).states) << "what nothing waits for costs no states";
+  EXPECT_EQ(proof.states, proveScenario(unwatched->compiled).states)
+      << "what nothing waits for costs no states";
 }
 
 TEST(Prove, AStepThatWaitsForAnEventIsNotSentBeforeIt) {
   const std::string steps =
       "  guard: false\n  steps:\n    - delete: widgets/one\n"
       "    - delete: deployments.apps/operator/operator\n      after: widgets/one gone\n";
-  EXPECT_EQ(prove(smallScenario(steps, kOperator)->compiled).verdict, ProofResult::Proven);
+  EXPECT_EQ(proveScenario(smallScenario(steps, kOperator)->compiled).verdict, ProofResult::Proven);
 }
 
 TEST(Prove, ABoundIsNeverProven) {
   const auto small = smallScenario(kDeleteBoth, std::string(kOperator) + kGuard);
-  const uint64_t all = prove(small->compiled).states;
+  const uint64_t all = proveScenario(small->compiled).states;
   for (uint64_t bound = 1; bound < all; ++bound) {
-    const Proof proof = prove(small->compiled, {.bounds = {.states = bound}, .orders = true});
+    const Proof proof = proveScenario(small->compiled, {.bounds = {.states = bound}, .orders = true});
     ASSERT_EQ(proof.verdict, ProofResult::Undecided) << bound;
     ASSERT_EQ(proof.end, Exploration::End::StateBound);
     ASSERT_EQ(proof.states, bound);
   }
-  EXPECT_EQ(prove(small->compiled, {.bounds = {.states = all}, .orders = true}).verdict, ProofResult::Proven);
-  const Proof starved = prove(small->compiled, {.bounds = {.bytes = 1000}, .orders = true});
+  EXPECT_EQ(proveScenario(small->compiled, {.bounds = {.states = all}, .orders = true}).verdict,
+            ProofResult::Proven);
+  const Proof starved = proveScenario(small->compiled, {.bounds = {.bytes = 1000}, .orders = true});
   EXPECT_EQ(starved.verdict, ProofResult::Undecided);
   EXPECT_EQ(starved.end, Exploration::End::MemoryBound);
 }
@@ -207,11 +212,11 @@ TEST(Prove, WhatABoundLeavesCertainIsStillSaid) {
   const std::string more =
       "    - delete: [namespaces/operator, crd/widgets.example.com]\n      after: widgets/one gone\n";
   const auto small = smallScenario(kUnguarded + kDeleteBoth + more, kOperator);
-  const Proof whole = prove(small->compiled);
+  const Proof whole = proveScenario(small->compiled);
   ASSERT_EQ(whole.verdict, ProofResult::Stuck);
   uint64_t said = 0;
   for (uint64_t bound = 1; bound < whole.states; ++bound) {
-    const Proof proof = prove(small->compiled, {.bounds = {.states = bound}, .orders = true});
+    const Proof proof = proveScenario(small->compiled, {.bounds = {.states = bound}, .orders = true});
     ASSERT_TRUE(proof.verdict == ProofResult::Undecided || proof.verdict == ProofResult::Stuck);
     if (proof.verdict != ProofResult::Stuck) continue;
     ++said;
@@ -223,14 +228,14 @@ TEST(Prove, WhatABoundLeavesCertainIsStillSaid) {
 
 TEST(Prove, NothingToDeleteIsProven) {
   const auto small = smallScenario("  steps: []\n", kOperator);
-  const Proof proof = prove(small->compiled);
+  const Proof proof = proveScenario(small->compiled);
   EXPECT_EQ(proof.verdict, ProofResult::Proven);
   EXPECT_EQ(proof.states, 1u);
 }
 
 TEST(Prove, APodThatItsReplicaSetPutsBackIsNotGone) {
   const auto small = smallScenario("  guard: false\n  steps:\n    - delete: pods/operator/*\n", kOperator);
-  const Proof proof = prove(small->compiled);
+  const Proof proof = proveScenario(small->compiled);
   ASSERT_EQ(proof.verdict, ProofResult::Stuck);
   EXPECT_GT(proof.goalStates, 0u) << "for a moment it was gone";
   EXPECT_THAT(proof.stuck->left, SizeIs(1));

@@ -77,7 +77,7 @@ TEST_P(AgainstPlain, FindsTheSameStatesAndTheSameVerdict) {
   const auto all = loadAll({{std::string("scenarios/") + GetParam() + ".yaml", true}});
   ASSERT_TRUE(all) << kube::toString(all.error().front());
   const Compiled& compiled = all->front()->compiled;
-  const Proof proof = prove(compiled, {.bounds = {}, .orders = false});
+  const Proof proof = proveScenario(compiled, {.bounds = {}, .orders = false});
   const Plain plain(compiled);
   EXPECT_EQ(proof.states, plain.states.size());
   EXPECT_EQ(proof.stuck.has_value(), plain.live.size() < plain.states.size());

@@ -32,8 +32,8 @@ std::vector<std::string> texts(const std::vector<NarratedStep>& steps) {
 }
 
 ProofReport proved(const Ready& ready, const Compiled& compiled) {
-  const Question question{.bounds = {}, .orders = ready.scenario.expect.ends != Ending::Stuck};
-  return reportOf(ready, question, prove(compiled, question));
+  const ProofScope question{.bounds = {}, .orders = ready.scenario.expect.ends != Ending::Stuck};
+  return reportOf(ready, question, proveScenario(compiled, question));
 }
 
 ProofReport provedFile(const std::string& name) {
@@ -142,7 +142,7 @@ TEST(Tell, AWorkThatIsReportedGoneTooEarlySaysWhatIsStillThere) {
   ASSERT_TRUE(bit);
   compiled.never.push_back({*work, cluster::EventKind::Gone, *bit, 0});
   compiled.neverBits |= uint64_t{1} << *bit;
-  const Proof proof = prove(compiled);
+  const Proof proof = proveScenario(compiled);
   const cluster::Machine machine(compiled.model);
   std::vector<std::string> ends;
   for (const auto& broken : proof.broken) {
@@ -175,8 +175,8 @@ TEST(Tell, WhatGoesOnForEverIsNamed) {
 
 TEST(Tell, AnUndecidedProofClaimsNothing) {
   const auto small = smallScenario("  steps:\n    - delete: widgets/one\n", std::string(kOperator) + kGuard);
-  const Question question{.bounds = {.states = 2}, .orders = true};
-  const ProofReport report = reportOf(*small, question, prove(small->compiled, question));
+  const ProofScope question{.bounds = {.states = 2}, .orders = true};
+  const ProofReport report = reportOf(*small, question, proveScenario(small->compiled, question));
   EXPECT_THAT(report.proven, IsEmpty());
   EXPECT_THAT(toText(report, {}),
               AllOf(StartsWith("NOT DECIDED  small"), HasSubstr("--max-states"), Not(HasSubstr("PROVEN"))));

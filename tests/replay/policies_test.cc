@@ -123,7 +123,7 @@ TEST(PoliciesInScenarios, ANamespaceStaysForWhatIsInIt) {
 TEST(PoliciesInScenarios, AProofTellsWhichPolicyItIsStuckOn) {
   const auto stuck =
       ready(scenario("  steps:\n    - delete: configmaps/shop/settings\n  expect: {ends: stuck}", cluster()));
-  const prove::Proof proof = prove::prove(stuck->compiled);
+  const prove::Proof proof = prove::proveScenario(stuck->compiled);
   EXPECT_EQ(proof.verdict, prove::ProofResult::Stuck);
   EXPECT_THAT(prove::toText(prove::reportOf(*stuck, {}, proof), {}), HasSubstr("says deletion policy keep"));
 }
@@ -182,7 +182,7 @@ TEST(PoliciesInScenarios, AHeldObjectThatIsProtectedStaysAndTheReasonIsTold) {
   const auto held =
       ready(scenario("  steps:\n    - delete: configmaps/shop/settings\n  expect: {ends: stuck}",
                      holding("OnlyWhenDeleting", configMap("settings", "example.com/keep: Always"))));
-  const prove::Proof proof = prove::prove(held->compiled);
+  const prove::Proof proof = prove::proveScenario(held->compiled);
   EXPECT_EQ(proof.verdict, prove::ProofResult::Stuck);
   EXPECT_THAT(prove::toText(prove::reportOf(*held, {}, proof), {}),
               HasSubstr("DeletionPolicy hold holds it: Deletion blocked by deletion protection"));

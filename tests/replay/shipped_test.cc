@@ -68,10 +68,10 @@ TEST_P(Shipped, HoldsInRandomOrders) {
 TEST_P(Shipped, IsAsExpectedInEveryOrder) {
   const auto loaded = load();
   ASSERT_NE(loaded, nullptr);
-  const prove::Question question{.bounds = {.states = kMaxStates},
-                                 .orders = loaded->scenario.expect.ends != Ending::Stuck};
+  const prove::ProofScope question{.bounds = {.states = kMaxStates},
+                                   .orders = loaded->scenario.expect.ends != Ending::Stuck};
   const prove::ProofReport report =
-      prove::reportOf(*loaded, question, prove::prove(loaded->compiled, question));
+      prove::reportOf(*loaded, question, prove::proveScenario(loaded->compiled, question));
   if (report.proof.end == prove::Exploration::End::StateBound && kMaxStates < prove::Bounds{}.states)
     GTEST_SKIP() << "has too many states for a sanitized build";
   EXPECT_TRUE(report.expected) << toText(report, {});
@@ -209,7 +209,7 @@ TEST(Shipped, TheLateInstanceHasToBeCreated) {
   const auto refused = ready(changed(file, "      serverSide: true\n", ""));
   EXPECT_THAT(failures(replay(*refused, {})), Not(IsEmpty()));
   EXPECT_THAT(failures(replay(*refused, {.order = Order::Random, .seed = 1, .runs = 20})), Not(IsEmpty()));
-  EXPECT_EQ(prove::prove(refused->compiled).verdict, prove::ProofResult::Stuck);
+  EXPECT_EQ(prove::proveScenario(refused->compiled).verdict, prove::ProofResult::Stuck);
 
   const auto neverSent =
       ready(changed("scenarios/late-instance-without-crd.yaml",
@@ -223,7 +223,7 @@ TEST(Shipped, WhatAProviderNeedsHasToBeGuarded) {
        {"clusterrolebinding", "secret", "configmap", "conversion-service", "conversion-webhook"}) {
     const auto alone = ready(changed(std::string("scenarios/dependency-") + what + ".yaml",
                                      "dependencies: Auto", "dependencies: None"));
-    EXPECT_EQ(prove::prove(alone->compiled).verdict, prove::ProofResult::Stuck) << what;
+    EXPECT_EQ(prove::proveScenario(alone->compiled).verdict, prove::ProofResult::Stuck) << what;
     EXPECT_THAT(failures(replay(*alone, {})), Not(IsEmpty())) << what;
   }
 }
@@ -231,9 +231,9 @@ TEST(Shipped, WhatAProviderNeedsHasToBeGuarded) {
 // API servers do not ask about it (docs/verdicts.md), so nobody may call that proven.
 TEST(Shipped, WhatIsInLastoutsOwnNamespaceIsNotGuarded) {
   const std::string file = "scenarios/intent-ordered.yaml";
-  ASSERT_EQ(prove::prove(ready(changed(file, "", ""))->compiled).verdict, prove::ProofResult::Proven);
+  ASSERT_EQ(prove::proveScenario(ready(changed(file, "", ""))->compiled).verdict, prove::ProofResult::Proven);
   const auto atHome = ready(changed(file, "\nspec:\n", "\nspec:\n  lastoutNamespace: operator\n"));
-  EXPECT_EQ(prove::prove(atHome->compiled).verdict, prove::ProofResult::Unsafe);
+  EXPECT_EQ(prove::proveScenario(atHome->compiled).verdict, prove::ProofResult::Unsafe);
 }
 
 // The document lists nine steps; the two stories show each of them, at a time that agrees with the partial

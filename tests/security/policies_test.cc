@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 TEST(Policies, RefuseEachAttackWithASentence) {
   PolicyWorld world;
   for (const Attempt& attack : attacks()) {
-    const simulator::HttpResponse answer = world.attempt(attack);
+    const simulator::ExchangeResponse answer = world.attempt(attack);
     const Json status = Json::parse(answer.body, nullptr, false);
     EXPECT_EQ(answer.status / 100, 4) << attack.title << "\n" << answer.body;
     EXPECT_THAT(std::string(simulator::stringAt(status, {"message"})), HasSubstr("denied request: "))
@@ -28,7 +28,7 @@ TEST(Policies, RefuseEachAttackWithASentence) {
 TEST(Policies, PermitWhatIsPermitted) {
   PolicyWorld world;
   for (const Attempt& attempt : permitted()) {
-    const simulator::HttpResponse answer = world.attempt(attempt);
+    const simulator::ExchangeResponse answer = world.attempt(attempt);
     EXPECT_EQ(answer.status / 100, 2) << attempt.title << "\n" << answer.body;
   }
 }

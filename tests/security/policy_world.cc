@@ -263,9 +263,9 @@ PolicyWorld::PolicyWorld(const std::vector<Json>& policies)
   EXPECT_EQ(attempt(remembered, false).status, 200);
 }
 
-simulator::HttpResponse PolicyWorld::attempt(const Attempt& attempt, bool isDryRun) {
+simulator::ExchangeResponse PolicyWorld::attempt(const Attempt& attempt, bool isDryRun) {
   const std::string sign = attempt.path.find('?') == std::string::npos ? "?" : "&";
-  simulator::HttpRequest request =
+  simulator::ExchangeRequest request =
       testing::adminRequest(attempt.method, attempt.path + (isDryRun ? sign + "dryRun=All" : ""));
   request.user = simulator::userWithToken(users_, attempt.user).value();
   if (attempt.method == "PATCH") request.contentType = kMerge;

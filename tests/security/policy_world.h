@@ -36,7 +36,7 @@ class PolicyWorld : public testing::ClusterTest {
   void TestBody() override {}
 
   // Does it, with the user's own token. PATCH: a merge patch.
-  simulator::HttpResponse attempt(const Attempt& attempt, bool isDryRun = true);
+  simulator::ExchangeResponse attempt(const Attempt& attempt, bool isDryRun = true);
 
  private:
   simulator::Users users_;

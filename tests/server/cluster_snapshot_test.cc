@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 class ClusterSnapshotTest : public lastout::testing::PoliciesTest {
  public:
   kube::Result<ClusterSnapshot> askAs(const std::string& token, const std::string& reference = {}) {
-    client::Connection connection;
+    client::ConnectionConfig connection;
     connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port), ""};
     connection.authority = authority.certificate;
     connection.authentication.token = token;

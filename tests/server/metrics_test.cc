@@ -149,7 +149,7 @@ TEST(Metrics, AreThoseOfThePage) {
   metrics.count(verdictOf(true, admission::Reason::NotGuarded));
   metrics.countInterruption({"", "namespaces"});
   metrics.count(ProbeResult::Denied);
-  metrics.count(DeferredDeletionEvent::Kind::Remembered);
+  metrics.count(DeferredDeletionEvent::Kind::Recorded);
   GaugeValues standing{
       {true, true}, true, true, 1, 1, {{{"", "namespaces"}, graph::Knowledge::Synced, 1, ""}}, {}, 0};
   standing.probes.push_back({"https://127.0.0.1:6443", ProbeResult::Denied, ""});

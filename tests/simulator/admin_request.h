@@ -9,8 +9,8 @@
 namespace lastout::testing {
 
 // `target`: the path, and behind a "?" the query.
-inline simulator::HttpRequest adminRequest(const std::string& method, const std::string& target) {
-  simulator::HttpRequest request;
+inline simulator::ExchangeRequest adminRequest(const std::string& method, const std::string& target) {
+  simulator::ExchangeRequest request;
   request.method = method;
   const size_t question = target.find('?');
   request.path = target.substr(0, question);

@@ -8,8 +8,8 @@
 namespace lastout::testing {
 namespace {
 
-using simulator::HttpRequest;
-using simulator::HttpResponse;
+using simulator::ExchangeRequest;
+using simulator::ExchangeResponse;
 using simulator::Json;
 
 simulator::EmbeddedOptions complete(simulator::EmbeddedOptions options) {
@@ -44,9 +44,9 @@ ClusterTest::ClusterTest(simulator::EmbeddedOptions options) : cluster(complete(
   now = cluster.clock().now();
 }
 
-HttpResponse ClusterTest::send(const std::string& method, const std::string& path, const Json& body,
-                               const std::string& contentType) {
-  HttpRequest request = adminRequest(method, path);
+ExchangeResponse ClusterTest::send(const std::string& method, const std::string& path, const Json& body,
+                                   const std::string& contentType) {
+  ExchangeRequest request = adminRequest(method, path);
   request.contentType = contentType;
   if (!body.is_null()) request.body = simulator::toText(body);
   return cluster.handle(request);
@@ -54,7 +54,7 @@ HttpResponse ClusterTest::send(const std::string& method, const std::string& pat
 
 Json ClusterTest::expect(int status, const std::string& method, const std::string& path, const Json& body,
                          const std::string& contentType) {
-  const HttpResponse response = send(method, path, body, contentType);
+  const ExchangeResponse response = send(method, path, body, contentType);
   EXPECT_EQ(response.status, status) << method << " " << path << "\n" << response.body;
   return Json::parse(response.body, nullptr, false);
 }

@@ -30,8 +30,9 @@ class ClusterTest : public ::testing::Test {
   explicit ClusterTest(simulator::EmbeddedOptions options = {});
 
   // A request of the admin; `body` null: none.
-  simulator::HttpResponse send(const std::string& method, const std::string& path,
-                               const simulator::Json& body = nullptr, const std::string& contentType = {});
+  simulator::ExchangeResponse send(const std::string& method, const std::string& path,
+                                   const simulator::Json& body = nullptr,
+                                   const std::string& contentType = {});
   // Its answer, which must have that status.
   simulator::Json expect(int status, const std::string& method, const std::string& path,
                          const simulator::Json& body = nullptr, const std::string& contentType = {});

@@ -211,7 +211,7 @@ TEST_F(EmbeddedClusterTest, PagesAreOfOneMoment) {
 TEST_F(EmbeddedClusterTest, AWatchTellsWhatFollows) {
   createCrd();
   createInstance("a");
-  HttpResponse response = send("GET", kInstances + "?watch=1");
+  ExchangeResponse response = send("GET", kInstances + "?watch=1");
   ASSERT_NE(response.stream, nullptr);
   const auto next = [&] {
     return Json::parse(response.stream->next(milliseconds(0)).value_or("null"), nullptr, false);
@@ -253,13 +253,13 @@ users:
   options.users = parseUsers(users, "tokens.yaml").value();
   const UserInfo reader = userWithToken(options.users, "t").value();
   EmbeddedCluster cluster(std::move(options));
-  HttpRequest request;
+  ExchangeRequest request;
   request.method = "GET";
   request.user = reader;
   request.path = "/apis/my.crd.group/v1/things";
   EXPECT_EQ(cluster.handle(request).body, "404 page not found\n");
   request.path = "/apis/my.crd.group/v1/others";
-  const HttpResponse denied = cluster.handle(request);
+  const ExchangeResponse denied = cluster.handle(request);
   EXPECT_EQ(denied.status, 403);
   EXPECT_EQ(Json::parse(denied.body)["reason"], "Forbidden");
 }
@@ -275,7 +275,7 @@ users:
                              "tokens.yaml")
                       .value();
   EmbeddedCluster cluster(std::move(options));
-  HttpRequest request;
+  ExchangeRequest request;
   request.method = "GET";
   request.path = "/api/v1/namespaces/default";
   request.user = userWithToken(parseUsers("users: [{username: helper, token: t}]", "").value(), "t").value();

@@ -77,7 +77,7 @@ std::optional<UserInfo> anybody(std::string_view, const UserInfo*) { return admi
 
 TEST(Listener, LetsManyClientsWaitToBeAccepted) {
   const auto listener = Listener::open(
-                            {}, [](const HttpRequest&) { return HttpResponse{}; }, anybody)
+                            {}, [](const ExchangeRequest&) { return ExchangeResponse{}; }, anybody)
                             .value();  // not started
   const std::string url = listener->url();
   sockaddr_in address{};
@@ -102,7 +102,7 @@ TEST(Listener, NamesAnIpv6AddressInBrackets) {
   options.host = "::1";
   const auto open = [&] {
     return Listener::open(
-        options, [](const HttpRequest&) { return HttpResponse{}; }, anybody);
+        options, [](const ExchangeRequest&) { return ExchangeResponse{}; }, anybody);
   };
   const auto listener = open();
   if (!listener) GTEST_SKIP() << "this machine has no IPv6";

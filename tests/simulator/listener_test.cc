@@ -303,8 +303,8 @@ class SilentWatch : public WatchResponse {
 
 TEST_F(ListenerTest, EndsAWatchThatWaits) {
   std::atomic<bool> waits{false};
-  serve([&waits](const HttpRequest&) {
-    HttpResponse response;
+  serve([&waits](const ExchangeRequest&) {
+    ExchangeResponse response;
     response.stream = std::make_unique<SilentWatch>(waits);
     return response;
   });

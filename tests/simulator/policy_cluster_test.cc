@@ -7,8 +7,8 @@
 namespace lastout::testing {
 namespace {
 
-using simulator::HttpRequest;
-using simulator::HttpResponse;
+using simulator::ExchangeRequest;
+using simulator::ExchangeResponse;
 using simulator::Json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -45,9 +45,9 @@ class PolicyCluster : public WebhookClusterTest {
             {"spec", {{"policyName", name}, {"validationActions", Json::array({action})}}}});
   }
 
-  HttpResponse as(const std::string& user, const std::string& method, const std::string& path,
-                  const Json& body = nullptr) {
-    HttpRequest request;
+  ExchangeResponse as(const std::string& user, const std::string& method, const std::string& path,
+                      const Json& body = nullptr) {
+    ExchangeRequest request;
     request.method = method;
     request.path = path;
     request.user = {user, "", {"system:authenticated"}, {}};
@@ -136,7 +136,7 @@ TEST_F(PolicyCluster, AreNotReviewedByWebhooks) {
 
 TEST_F(PolicyCluster, WarnWhereTheBindingSaysSo) {
   createPolicy("p", "", "configmaps", {{"expression", "false"}, {"message", "unusual"}}, "Warn");
-  const HttpResponse response = send("POST", kMaps, configMap("a"));
+  const ExchangeResponse response = send("POST", kMaps, configMap("a"));
   EXPECT_EQ(response.status, 201);
   EXPECT_THAT(response.warnings,
               ElementsAre("Validation failed for ValidatingAdmissionPolicy 'p' with binding 'p': unusual"));
@@ -171,7 +171,7 @@ TEST_F(PolicyCluster, UsersMayDoWhatRolesAllow) {
   allow("jane", {"create", "list"});
   EXPECT_EQ(as("jane", "GET", kMaps).status, 200);
   EXPECT_EQ(as("jane", "POST", kMaps, configMap("a")).status, 201);
-  const HttpResponse denied = as("jane", "DELETE", kMaps + "/a");
+  const ExchangeResponse denied = as("jane", "DELETE", kMaps + "/a");
   EXPECT_EQ(denied.status, 403);
   EXPECT_THAT(denied.body,
               HasSubstr(R"(configmaps \"a\" is forbidden: User \"jane\" cannot delete resource)"));
@@ -203,7 +203,7 @@ TEST_F(PolicyCluster, PoliciesAskTheAuthorizerForTheUserOfTheRequest) {
        {"reason", "Forbidden"}});
   allow("jane", {"create"});
   allow("joe", {"create", "delete"});
-  const HttpResponse denied = as("jane", "POST", kMaps, configMap("a"));
+  const ExchangeResponse denied = as("jane", "POST", kMaps, configMap("a"));
   EXPECT_EQ(denied.status, 403);
   EXPECT_THAT(denied.body, HasSubstr("who writes this must be allowed to delete the secret s"));
   EXPECT_EQ(as("joe", "POST", kMaps, configMap("a")).status, 201);

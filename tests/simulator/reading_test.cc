@@ -105,7 +105,7 @@ TEST_F(ReadingTest, APageAtAVersionIsOfExactlyThatOne) {
 
 TEST_F(ReadingTest, WhatLeavesASelectionIsToldAsItWasInIt) {
   createConfigMap("default", "m", {{"x", "y"}});
-  const HttpResponse response = send("GET", std::string(kMaps) + "?watch=1&labelSelector=x=y");
+  const ExchangeResponse response = send("GET", std::string(kMaps) + "?watch=1&labelSelector=x=y");
   const auto next = [&] { return Json::parse(response.stream->next(milliseconds(0)).value_or("null")); };
   EXPECT_EQ(next()["type"], "ADDED");
   const Json after =
@@ -117,7 +117,7 @@ TEST_F(ReadingTest, WhatLeavesASelectionIsToldAsItWasInIt) {
 }
 
 TEST_F(ReadingTest, AWatchOfZeroSecondsLastsAsLongAsAnyOther) {
-  const HttpResponse response = send("GET", std::string(kMaps) + "?watch=1&timeoutSeconds=0");
+  const ExchangeResponse response = send("GET", std::string(kMaps) + "?watch=1&timeoutSeconds=0");
   toldBy(*response.stream);
   createConfigMap("default", "late");
   EXPECT_THAT(toldBy(*response.stream), ElementsAre("ADDED late"));
@@ -126,7 +126,7 @@ TEST_F(ReadingTest, AWatchOfZeroSecondsLastsAsLongAsAnyOther) {
 TEST_F(ReadingTest, AWatchEndsWithItsType) {
   createCrd();
   createWidget("a");
-  const HttpResponse response = send("GET", std::string(kWidgets) + "?watch=1");
+  const ExchangeResponse response = send("GET", std::string(kWidgets) + "?watch=1");
   deleteCrd();
   createCrd();
   createWidget("another");
@@ -140,8 +140,8 @@ TEST_F(ReadingTest, AWatchEndsWithItsVersion) {
   later["storage"] = false;
   crd["spec"]["versions"].push_back(later);
   createCrd();
-  const HttpResponse first = send("GET", std::string(kWidgets) + "?watch=1");
-  const HttpResponse second = send("GET", "/apis/example.com/v2/widgets?watch=1");
+  const ExchangeResponse first = send("GET", std::string(kWidgets) + "?watch=1");
+  const ExchangeResponse second = send("GET", "/apis/example.com/v2/widgets?watch=1");
   crd["spec"]["versions"][1]["served"] = false;
   expect(200, "PATCH", std::string(kCrds) + "/widgets.example.com",
          {{"spec", {{"versions", crd["spec"]["versions"]}}}}, kMerge);
@@ -161,14 +161,14 @@ TEST_F(ReadingTest, NothingIsKnownOfATypeThatWentAndCameBack) {
   createWidget("another");
   expect(410, "GET", std::string(kWidgets) + "?limit=1&continue=" + metadata["continue"].get<std::string>());
   expect(410, "GET", std::string(kWidgets) + "?resourceVersionMatch=Exact&resourceVersion=" + then);
-  const HttpResponse watch = send("GET", std::string(kWidgets) + "?watch=1&resourceVersion=" + then);
+  const ExchangeResponse watch = send("GET", std::string(kWidgets) + "?watch=1&resourceVersion=" + then);
   EXPECT_EQ(Json::parse(watch.stream->next(milliseconds(0)).value())["object"]["code"], 410);
 }
 
 // Its names are not accepted: the type is served all the same.
 TEST_F(ReadingTest, AWatchOfABuiltInTypeOutlastsADefinitionOfItsName) {
   const std::string leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
-  const HttpResponse response = send("GET", leases + "?watch=1");
+  const ExchangeResponse response = send("GET", leases + "?watch=1");
   crd["metadata"] = {{"name", "leases.coordination.k8s.io"},
                      {"annotations", {{"api-approved.kubernetes.io", "unapproved"}}}};
   crd["spec"]["group"] = "coordination.k8s.io";

@@ -48,7 +48,7 @@ TEST(TheClock, IsForThoseWhoMay) {
   EmbeddedOptions options;
   options.users = parseUsers("users: [{ token: t, username: jane }]", "tokens.yaml").value();
   EmbeddedCluster cluster(std::move(options));
-  HttpRequest request;
+  ExchangeRequest request;
   request.method = "PUT";
   request.path = "/lastout/clock";
   request.body = R"({"paused": true})";

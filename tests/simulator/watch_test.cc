@@ -48,7 +48,7 @@ class WatchTest : public testing::ClusterTest {
   }
   std::string version() { return expect(200, "GET", kMaps)["metadata"]["resourceVersion"]; }
   std::unique_ptr<WatchResponse> watch(const std::string& query = {}) {
-    HttpResponse response = send("GET", std::string(kMaps) + "?watch=1" + query);
+    ExchangeResponse response = send("GET", std::string(kMaps) + "?watch=1" + query);
     EXPECT_NE(response.stream, nullptr);
     return std::move(response.stream);
   }
@@ -169,9 +169,9 @@ TEST_F(WatchTest, IsOverWhenSomebodyEndsItWhileItWaits) {
 
 TEST_F(WatchTest, AgesAreOfTheMomentInWhichTheyAreTold) {
   createMaps(1);
-  HttpRequest request = testing::adminRequest("GET", kMaps + "?watch=1");
+  ExchangeRequest request = testing::adminRequest("GET", kMaps + "?watch=1");
   request.accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
-  const HttpResponse response = cluster.handle(request);
+  const ExchangeResponse response = cluster.handle(request);
   *time += seconds(30);
   EXPECT_THAT(agesIn(*response.stream), ElementsAre("30s"));
   createMaps(1);

@@ -13,8 +13,8 @@
 namespace lastout::testing {
 namespace {
 
-using simulator::HttpRequest;
-using simulator::HttpResponse;
+using simulator::ExchangeRequest;
+using simulator::ExchangeResponse;
 using simulator::Json;
 using simulator::UserInfo;
 
@@ -170,7 +170,7 @@ WireTest::WireTest(simulator::ListenerOptions options)
   options_.certificate = server.certificate;
   options_.privateKey = server.key;
   options_.clientCa = authority.certificate;
-  serve([this](const HttpRequest& request) { return handle(request); });
+  serve([this](const ExchangeRequest& request) { return handle(request); });
 }
 
 WireTest::~WireTest() { listener.reset(); }
@@ -188,9 +188,9 @@ void WireTest::serve(simulator::Handler handler) {
   port = std::stoi(url.substr(url.rfind(':') + 1));
 }
 
-HttpResponse WireTest::handle(const HttpRequest& request) {
+ExchangeResponse WireTest::handle(const ExchangeRequest& request) {
   if (request.method == "PATCH") ++patches;
-  HttpResponse response = cluster.handle(request);
+  ExchangeResponse response = cluster.handle(request);
   if (response.stream != nullptr)
     response.stream = std::make_unique<CountedWatch>(std::move(response.stream), openWatches);
   return response;

@@ -67,7 +67,7 @@ class WireTest : public ::testing::Test {
   // then.
   void serve(simulator::Handler handler);
   // Asks the cluster, and counts; what the listener asks unless a test serves something else.
-  simulator::HttpResponse handle(const simulator::HttpRequest& request);
+  simulator::ExchangeResponse handle(const simulator::ExchangeRequest& request);
 
   // By the admin; over a connection of its own, where nobody says otherwise.
   virtual WireAnswer ask(const WireRequest& request);

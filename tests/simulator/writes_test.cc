@@ -70,7 +70,7 @@ TEST_F(WritesTest, NothingHasAPathInTheOtherScope) {
     for (const char* path : {"/api/v1/configmaps/a", "/apis/apps/v1/deployments/d/scale",
                              "/api/v1/namespaces/default/persistentvolumes/v",
                              "/apis/apiextensions.k8s.io/v1/namespaces/default/customresourcedefinitions"}) {
-      const HttpResponse answer = send(method, path);
+      const ExchangeResponse answer = send(method, path);
       EXPECT_EQ(answer.status, 404) << method << path;
       EXPECT_EQ(answer.body, "404 page not found\n") << method << path;
     }
@@ -277,14 +277,14 @@ class LimitedWritesTest : public testing::WebhookClusterTest {
 };
 
 TEST_F(LimitedWritesTest, WhoAppliesSomethingNewNeedsTheRightToCreate) {
-  HttpRequest request;
+  ExchangeRequest request;
   request.method = "PATCH";
   request.path = kMaps + "/a";
   request.query = {{"fieldManager", "m"}};
   request.contentType = kApply;
   request.body = toText(configMap("a"));
   request.user = *userWithToken(jane(), "t");
-  const HttpResponse refused = cluster.handle(request);
+  const ExchangeResponse refused = cluster.handle(request);
   EXPECT_EQ(refused.status, 403);
   EXPECT_NE(refused.body.find("cannot create resource"), std::string::npos) << refused.body;
   expect(201, "POST", kMaps, configMap("a"));

@@ -31,9 +31,9 @@ const std::vector<std::string> kUsualGroups{"lastout.dev",
 }  // namespace
 
 ControllerDialogue::ControllerDialogue(const std::vector<std::string>& groups)
-    : DialogueWorld([this](const simulator::HttpRequest& request) { return WireTest::handle(request); },
+    : DialogueWorld([this](const simulator::ExchangeRequest& request) { return WireTest::handle(request); },
                     groups.empty() ? kUsualGroups : groups) {
-  serveAndConnect([this](const simulator::HttpRequest& request) { return server_.handle(request); });
+  serveAndConnect([this](const simulator::ExchangeRequest& request) { return server_.handle(request); });
   DialogueWorld::add("follow", [this](const auto&, auto& rest) {
     follow();
     for (std::string type = wordOf(rest); !type.empty(); type = wordOf(rest)) {

@@ -71,23 +71,23 @@ std::string DialogueWorld::uidOf(const std::string& object) {
   return (*found)["metadata"]["uid"];
 }
 
-simulator::HttpResponse DialogueWorld::ask(const std::string& method, const std::string& target,
-                                           const Json& body) {
-  simulator::HttpRequest request = adminRequest(method, target);
+simulator::ExchangeResponse DialogueWorld::ask(const std::string& method, const std::string& target,
+                                               const Json& body) {
+  simulator::ExchangeRequest request = adminRequest(method, target);
   request.contentType = method == "PATCH" ? kMergePatch : "application/json";
   if (!body.is_null()) request.body = server_.withUids(body.dump());
   return cluster_(request);
 }
 
 std::optional<DialogueWorld::Json> DialogueWorld::read(const std::string& path) {
-  const simulator::HttpResponse answer = ask("GET", path, nullptr);
+  const simulator::ExchangeResponse answer = ask("GET", path, nullptr);
   if (answer.status == 404) return std::nullopt;
   if (answer.status != 200) stop(path + ": " + answer.body);
   return Json::parse(answer.body);
 }
 
 void DialogueWorld::put(const std::string& path, const Json& object) {
-  simulator::HttpResponse answer = ask("POST", collectionOf(path), object);
+  simulator::ExchangeResponse answer = ask("POST", collectionOf(path), object);
   if (answer.status == 409) answer = ask("PATCH", path, object);
   if (answer.status >= 400) stop(path + ": " + answer.body);
   if (object.contains("status")) change(path, {{"status", object["status"]}});
@@ -166,7 +166,7 @@ std::string DialogueWorld::takeTold() {
   return server_.withNames(std::move(text));
 }
 
-server::Log DialogueWorld::log() {
+server::LogSink DialogueWorld::log() {
   return [this](server::Level level, const std::string& line) {
     tell((level == server::Level::Info ? "log: " : "problem: ") + line);
   };

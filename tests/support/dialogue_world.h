@@ -73,7 +73,7 @@ class DialogueWorld {
   void tell(const std::string& line);
   void tellOnce(const std::string& line);  // unless it was told since it was taken last
   std::string told() const;
-  server::Log log();
+  server::LogSink log();
   std::function<void(server::Event)> eventTeller();
 
   kube::ResourceMap types_;
@@ -90,7 +90,7 @@ class DialogueWorld {
   void addCommands();
   void changeKey(const char* where, std::istringstream& step);
   void storeOne(const kube::Object& object);
-  simulator::HttpResponse ask(const std::string& method, const std::string& target, const Json& body);
+  simulator::ExchangeResponse ask(const std::string& method, const std::string& target, const Json& body);
 
   const simulator::Handler cluster_;
   const std::vector<std::string> groups_;

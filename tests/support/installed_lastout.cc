@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "control/kept_work.h"
+#include "control/kept_work_rule.h"
 #include "kube/parse.h"
 #include "kube/well_known.h"
 #include "server/webhook/webhook_configuration.h"

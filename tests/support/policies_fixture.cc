@@ -47,11 +47,11 @@ Json objectOf(const char* apiVersion, const char* kind, const std::string& name,
 
 PoliciesTest::PoliciesTest(protection::PolicyMode mode, const server::PolicyClusters* clusters)
     : policies(view, {.clusters = clusters}), policyReviews(access, view, policies, mode) {
-  server::ReviewsOptions options;
+  server::ReviewHandlerOptions options;
   options.budget = options.servicesPatience = std::chrono::seconds(60);
   options.policies = &policyReviews;
-  reviews = std::make_unique<server::Reviews>(view, *reads, *services, *rights, options,
-                                              [](const server::ReviewResult& /*verdict*/) {});
+  reviews = std::make_unique<server::ReviewHandler>(view, *reads, *services, *rights, options,
+                                                    [](const server::ReviewResult& /*verdict*/) {});
   server::PolicyWatchesOptions watching;
   watching.random = [] { return [] { return 0.5; }; };
   watching.log = [](server::Level /*level*/, const std::string&) {};

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/review/policy_reviews.h"
+#include "server/review/policy_reviewer.h"
 #include "server/watch/policy_view.h"
 #include "server/watch/policy_watches.h"
 #include "tests/support/server_fixture.h"
@@ -45,7 +45,7 @@ class PoliciesTest : public ServerTest {
   static Json jsonOf(std::string_view yaml);
 
   server::PolicyView policies;
-  server::PolicyReviews policyReviews;
+  server::PolicyReviewer policyReviews;
   std::unique_ptr<server::PolicyWatches> policyWatches;
 
  private:

@@ -26,7 +26,7 @@ simulator::EmbeddedOptions scriptedOptions() {
 ScriptedClusterBase::ScriptedClusterBase() : cluster(scriptedOptions()) { cluster.clock().pause(); }
 
 ScriptedCluster::ScriptedCluster(const std::string& crds, const std::string& group)
-    : DialogueWorld([this](const simulator::HttpRequest& request) { return cluster.handle(request); },
+    : DialogueWorld([this](const simulator::ExchangeRequest& request) { return cluster.handle(request); },
                     {group, ""}),
       group_(group) {
   const auto text = kube::readFile(crds);

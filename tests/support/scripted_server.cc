@@ -11,8 +11,8 @@
 namespace lastout::testing {
 namespace {
 
-using simulator::HttpRequest;
-using simulator::HttpResponse;
+using simulator::ExchangeRequest;
+using simulator::ExchangeResponse;
 using ScriptJson = nlohmann::json;
 
 constexpr const char* kHidden = "…";
@@ -38,8 +38,8 @@ const char* reasonFor(int status) {
   }
 }
 
-HttpResponse answerOf(const ScriptedRefusal& refusal) {
-  HttpResponse response;
+ExchangeResponse answerOf(const ScriptedRefusal& refusal) {
+  ExchangeResponse response;
   response.status = refusal.status;
   response.retryAfter = refusal.retryAfter;
   if (refusal.message.starts_with('{')) {
@@ -128,8 +128,8 @@ kube::Result<client::ApiAnswer> ScriptedServer::exchange(const client::ApiReques
                                                          const Take& take) {
   asked.push_back(request.method + " " + request.target);
   if (request.method != "GET") writes.push_back(asked.back());
-  HttpResponse response;
-  HttpRequest http = adminRequest(request.method, request.target);
+  ExchangeResponse response;
+  ExchangeRequest http = adminRequest(request.method, request.target);
   http.accept = request.accept;
   http.contentType = request.contentType;
   http.body = request.body;
@@ -146,13 +146,13 @@ kube::Result<client::ApiAnswer> ScriptedServer::exchange(const client::ApiReques
   return answer;
 }
 
-HttpResponse ScriptedServer::handle(const HttpRequest& request) {
+ExchangeResponse ScriptedServer::handle(const ExchangeRequest& request) {
   if (const auto refusal = refusalOf(request.method, request.path)) {
     note(request, refusal->status);
     return answerOf(*refusal);
   }
   if (const auto does = interventionOf(request.method, request.path)) does();
-  HttpResponse response = cluster_(request);
+  ExchangeResponse response = cluster_(request);
   note(request, response.status);
   return response;
 }
@@ -179,7 +179,7 @@ std::function<void()> ScriptedServer::interventionOf(const std::string& method, 
   return does;
 }
 
-void ScriptedServer::note(const HttpRequest& request, int status) {
+void ScriptedServer::note(const ExchangeRequest& request, int status) {
   ScriptJson body = ScriptJson::parse(request.body, nullptr, false);
   const std::lock_guard lock(mutex_);
   if (request.path == client::kClusterPath) return;  // every watch asks which cluster it is

@@ -45,7 +45,7 @@ class ScriptedServer : public client::ApiServer {
   kube::Result<client::ApiAnswer> exchange(const client::ApiRequest& request, const Take& take) override;
   void stop() override {}
   // Over the wire, as the request's user.
-  simulator::HttpResponse handle(const simulator::HttpRequest& request);
+  simulator::ExchangeResponse handle(const simulator::ExchangeRequest& request);
 
   // Notes a GET of a single object, too, from now on.
   void noteReads() { notesReads_ = true; }
@@ -78,7 +78,7 @@ class ScriptedServer : public client::ApiServer {
 
   std::optional<ScriptedRefusal> refusalOf(const std::string& method, const std::string& path);
   std::function<void()> interventionOf(const std::string& method, const std::string& path);
-  void note(const simulator::HttpRequest& request, int status);
+  void note(const simulator::ExchangeRequest& request, int status);
 
   const simulator::Handler cluster_;
   mutable std::mutex mutex_;

@@ -51,7 +51,7 @@ Json provider() {
 
 }  // namespace
 
-ServerTest::ServerTest(const server::ReviewsOptions& options) : options_(options) {
+ServerTest::ServerTest(const server::ReviewHandlerOptions& options) : options_(options) {
   options_.budget = options_.servicesPatience = kPatience;  // this API server answers, on a busy machine late
   connect();
 }
@@ -62,7 +62,7 @@ void ServerTest::serveAndConnect(simulator::Handler handler) {
 }
 
 void ServerTest::connect() {
-  client::Connection connection;
+  client::ConnectionConfig connection;
   connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port), ""};
   connection.authority = authority.certificate;
   connection.authentication.client = {admin.certificate, admin.key};
@@ -71,11 +71,11 @@ void ServerTest::connect() {
   reads = std::make_unique<server::ConfirmingReads>(access, view);
   services = std::make_unique<server::CurrentServices>(access, view);
   rights = std::make_unique<server::ObjectRights>(access);
-  reviews = std::make_unique<server::Reviews>(view, *reads, *services, *rights, options_,
-                                              [this](const server::ReviewResult& verdict) {
-                                                const std::lock_guard lock(mutex_);
-                                                verdicts_.push_back(verdict);
-                                              });
+  reviews = std::make_unique<server::ReviewHandler>(view, *reads, *services, *rights, options_,
+                                                    [this](const server::ReviewResult& verdict) {
+                                                      const std::lock_guard lock(mutex_);
+                                                      verdicts_.push_back(verdict);
+                                                    });
 }
 
 ServerTest::~ServerTest() {
@@ -84,7 +84,7 @@ ServerTest::~ServerTest() {
 }
 
 WireAnswer ServerTest::ask(const WireRequest& asked) {
-  simulator::HttpRequest request = adminRequest(asked.method, asked.target);
+  simulator::ExchangeRequest request = adminRequest(asked.method, asked.target);
   for (const std::string& header : asked.headers) {
     if (header.starts_with(kContentTypeHeader))
       request.contentType = header.substr(kContentTypeHeader.size());
@@ -94,7 +94,7 @@ WireAnswer ServerTest::ask(const WireRequest& asked) {
       ADD_FAILURE() << "this header is for the wire: " << header;
   }
   request.body = asked.body;
-  const simulator::HttpResponse response = handle(request);
+  const simulator::ExchangeResponse response = handle(request);
   EXPECT_EQ(response.stream, nullptr) << "a watch is for the wire";
   return {response.status, "", response.body};
 }

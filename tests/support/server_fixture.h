@@ -10,7 +10,7 @@
 #include "client/access.h"
 #include "server/review/authorization.h"
 #include "server/review/confirming_reads.h"
-#include "server/review/reviews.h"
+#include "server/review/review_handler.h"
 #include "server/runtime/object_client.h"
 #include "server/watch/live_view.h"
 #include "server/watch/watches.h"
@@ -23,7 +23,7 @@ using simulator::Json;
 
 class ServerTest : public WireTest {
  public:
-  explicit ServerTest(const server::ReviewsOptions& options = {});
+  explicit ServerTest(const server::ReviewHandlerOptions& options = {});
   ~ServerTest() override;
 
   // Without a connection, as the wire is for lastout's own requests: no watches, of headers Content-Type and
@@ -75,14 +75,14 @@ class ServerTest : public WireTest {
   std::unique_ptr<server::CurrentServices> services;
   std::unique_ptr<server::ObjectRights> rights;
   std::unique_ptr<server::Watches> watches;
-  std::unique_ptr<server::Reviews> reviews;
+  std::unique_ptr<server::ReviewHandler> reviews;
 
  private:
   void connect();
   Json answer(const Json& request);
   void expectStatusOk(const WireRequest& request);
 
-  server::ReviewsOptions options_;
+  server::ReviewHandlerOptions options_;
   std::mutex mutex_;
   std::vector<server::ReviewResult> verdicts_;
   std::vector<std::string> weakened_;
@@ -91,7 +91,7 @@ class ServerTest : public WireTest {
 // A ServerTest that asks in process, beside a script, in time that passes when somebody waits.
 class RequestsTest : public ServerTest {
  public:
-  ScriptedServer server{[this](const simulator::HttpRequest& request) { return handle(request); }};
+  ScriptedServer server{[this](const simulator::ExchangeRequest& request) { return handle(request); }};
   client::TimePoint now{};
   std::function<void()> meanwhile = [] {};  // done whenever somebody has waited
   server::Patience patience{

@@ -207,7 +207,7 @@ TEST_F(EventWriterTest, WritesWhatKubectlReads) {
 }
 
 TEST_F(EventWriterTest, AProblemIsToldOnce) {
-  client::Connection elsewhere = access->connection();
+  client::ConnectionConfig elsewhere = access->connection();
   elsewhere.server.port = 1;
   start(client::Access::open(std::move(elsewhere), [] { return int64_t{0}; }).value());
   for (int i = 0; i < 5; ++i) writer->tell(event("Reason" + std::to_string(i)));

@@ -89,7 +89,7 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
   }
   // Keeps them with the rights of a user of tests/simulator/wire.cc, from the next keep() on.
   void keepAs(const std::string& token) {
-    client::Connection connection;
+    client::ConnectionConfig connection;
     connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port), ""};
     connection.authority = authority.certificate;
     connection.authentication.token = token;

@@ -72,14 +72,14 @@ TEST_F(ProfileKeeperTest, WhileTheCrdIsBeingDeletedNothingIsApplied) {
                              {"uid", "d"},
                              {"resourceVersion", "1"},
                              {"deletionTimestamp", "2026-01-01T00:00:00Z"}}}};
-  serve([&](const simulator::HttpRequest& request) {
+  serve([&](const simulator::ExchangeRequest& request) {
     if (!terminates || !request.path.ends_with("/customresourcedefinitions/deletionpolicies.lastout.dev"))
       return handle(request);
-    simulator::HttpResponse answer;
+    simulator::ExchangeResponse answer;
     answer.body = definition.dump();
     return answer;
   });
-  client::Connection connection = access->connection();
+  client::ConnectionConfig connection = access->connection();
   connection.server.port = static_cast<uint16_t>(port);
   access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
   keep("karmada");

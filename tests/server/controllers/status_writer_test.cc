@@ -236,7 +236,7 @@ TEST_F(StatusWriterTest, KubectlShowsIt) {
 TEST_F(StatusWriterTest, AProblemIsToldOnceAndOvercome) {
   createStory();
   follow();
-  client::Connection elsewhere = access->connection();
+  client::ConnectionConfig elsewhere = access->connection();
   elsewhere.server.port = 1;
   auto nobody = client::Access::open(std::move(elsewhere), [] { return int64_t{0}; }).value();
   std::atomic<int> failures{0};

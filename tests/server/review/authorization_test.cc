@@ -89,7 +89,7 @@ TEST_F(AuthorizationTest, RemembersNoMoreThanItMay) {
 class ReviewedTokensTest : public ::testing::Test {
  public:
   ReviewedTokensTest() {
-    client::Connection connection;
+    client::ConnectionConfig connection;
     connection.server = {true, "127.0.0.1", peer.port(), ""};
     connection.authority = pki().authority.certificate;
     AuthorizationOptions options;

@@ -68,7 +68,7 @@ client::Discovery discovery() {
   client::Discovery found;
   found.types = kube::ResourceMap::builtIn();
   for (const kube::GroupResource& type : {kConfigMaps, kube::kCustomResourceDefinitions}) {
-    client::ServedType served;
+    client::DiscoveredType served;
     served.type = *found.types.find(type);
     served.canGet = served.canList = served.canWatch = true;
     found.served.emplace(type, served);
@@ -80,7 +80,7 @@ class ConfirmingReadsTest : public ::testing::Test {
  public:
   ConfirmingReadsTest() {
     view.discovered(discovery(), steady_clock::now());
-    client::Connection connection;
+    client::ConnectionConfig connection;
     connection.server = {true, "127.0.0.1", peer->port(), ""};
     connection.authority = pki().authority.certificate;
     access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
@@ -123,7 +123,7 @@ class ConfirmingReadsTest : public ::testing::Test {
   // As discovery has told once.
   void serveThings() {
     client::Discovery found = discovery();
-    client::ServedType served = found.served.at(kConfigMaps);
+    client::DiscoveredType served = found.served.at(kConfigMaps);
     served.type.type = kReadThings;
     served.type.kind = "Thing";
     found.served.emplace(kReadThings, served);

@@ -7,7 +7,7 @@
 
 #include "graph/condition.h"
 #include "kube/well_known.h"
-#include "server/review/reviews.h"
+#include "server/review/review_handler.h"
 #include "tests/support/server_fixture.h"
 
 namespace lastout::server {

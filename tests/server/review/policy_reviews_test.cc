@@ -1,9 +1,8 @@
 // Verdicts by DeletionPolicies that need other objects, beside a real API.
-#include "server/review/policy_reviews.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/review/policy_reviewer.h"
 #include "tests/protection/plain_policy.h"
 #include "tests/protection/policies.h"
 #include "tests/support/policies_fixture.h"

@@ -1,12 +1,11 @@
 // Verdicts beside a real API: what the watches tell, and the confirming read before an ALLOW.
-#include "server/review/reviews.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <future>
 
 #include "kube/well_known.h"
+#include "server/review/review_handler.h"
 #include "tests/support/server_fixture.h"
 
 namespace lastout::server {

@@ -125,7 +125,7 @@ TEST_F(AuditedRightsTest, AreMissedAloud) {
 class AskedRightsTest : public ::testing::Test {
  public:
   AskedRightsTest() {
-    client::Connection connection;
+    client::ConnectionConfig connection;
     connection.server = {true, "127.0.0.1", peer.port(), ""};
     connection.authority = pki().authority.certificate;
     rights = std::make_unique<ObjectRights>(

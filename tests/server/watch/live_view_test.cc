@@ -41,7 +41,7 @@ class LiveViewTest : public ::testing::Test {
     client::Discovery found;
     found.types = kube::ResourceMap::builtIn();
     for (const kube::GroupResource& type : types) {
-      client::ServedType served;
+      client::DiscoveredType served;
       served.type.type = type;
       served.canGet = served.canList = served.canWatch = true;
       if (found.types.find(type) == nullptr) found.types.add(served.type);

@@ -40,18 +40,18 @@ using lastout::testing::kCoolResources;
 class LostRoleTest : public lastout::testing::ServerTest {
  public:
   LostRoleTest() {
-    serve([this](const simulator::HttpRequest& request) {
+    serve([this](const simulator::ExchangeRequest& request) {
       // Between the list of groups and the list of the group's types.
       if (request.path == "/apis/my.crd.group/v1" && isAboutToGo.exchange(false))
         cluster.clock().advance(std::chrono::seconds(1));
       if (!isRoleGone || !request.path.starts_with("/apis/my.crd.group/v1/")) return handle(request);
-      simulator::HttpResponse refusal;
+      simulator::ExchangeResponse refusal;
       refusal.status = 403;
       refusal.body = R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden",)"
                      R"("message":"coolresources.my.crd.group is forbidden","code":403})";
       return refusal;
     });
-    client::Connection connection;
+    client::ConnectionConfig connection;
     connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port), ""};
     connection.authority = authority.certificate;
     connection.authentication.client = {admin.certificate, admin.key};

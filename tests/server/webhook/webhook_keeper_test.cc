@@ -232,7 +232,7 @@ TEST_F(WebhookKeeperTest, AsksAboutTypesWhereItIsTold) {
 
 // Kubernetes before 1.30 drops what it does not know: then what was written would never be seen to stand.
 TEST_F(WebhookKeeperTest, AnApiServerThatDropsConditionsIsAskedByType) {
-  serve([this](simulator::HttpRequest request) {
+  serve([this](simulator::ExchangeRequest request) {
     if (Json body = Json::parse(request.body, nullptr, false);
         body.is_object() && body.contains("webhooks")) {
       for (Json& webhook : body["webhooks"]) webhook.erase("matchConditions");
@@ -240,7 +240,7 @@ TEST_F(WebhookKeeperTest, AnApiServerThatDropsConditionsIsAskedByType) {
     }
     return handle(request);
   });
-  client::Connection connection = access->connection();
+  client::ConnectionConfig connection = access->connection();
   connection.server.port = static_cast<uint16_t>(port);
   access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
   keeper = makeKeeper("https://127.0.0.1:9443", nullptr);

@@ -51,7 +51,7 @@ class OtherApiServer {
     listening.clientCa = authority.certificate;
     listener_ =
         simulator::Listener::open(
-            listening, [this](const simulator::HttpRequest& request) { return cluster_.handle(request); },
+            listening, [this](const simulator::ExchangeRequest& request) { return cluster_.handle(request); },
             [](std::string_view, const simulator::UserInfo* certificate)
                 -> std::optional<simulator::UserInfo> { return *certificate; })
             .value();
@@ -111,7 +111,7 @@ class WebhookProbeTest : public ServerTest {
     wanted_ = {makeWebhooks(configuration).fingerprint, configuration.objects, TimePoint()};
   }
   void start(bool inCluster = false) {
-    client::Connection connection = access->connection();
+    client::ConnectionConfig connection = access->connection();
     connection.inCluster = inCluster;
     auto mine = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
     WebhookProbeOptions options;

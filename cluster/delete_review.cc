@@ -1,0 +1,151 @@
+// The review of a DELETE: decided at first sight, confirmed by a second read, committed. Three moments, and
+// the rest of the cluster goes on between them.
+#include "admission/deletion_effect.h"
+#include "cluster/transition.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+constexpr admission::Decision kProtected{.allowed = false, .reason = admission::Reason::Protected};
+
+// The API server finds another object, or another version of it, than the request insists on.
+bool inConflict(const DeleteRequest& request, const Flight& flight) {
+  switch (request.precondition) {
+    case Precondition::None:
+      return false;
+    case Precondition::Uid:
+      return flight.stale;
+    case Precondition::ResourceVersion:
+      return flight.stale || flight.touched;
+  }
+  return false;
+}
+
+admission::RequestedPropagation requestedPropagationOf(const std::optional<PropagationPolicy>& policy) {
+  if (!policy) return admission::RequestedPropagation::Nothing;
+  return *policy == PropagationPolicy::Foreground ? admission::RequestedPropagation::Foreground
+                                                  : admission::RequestedPropagation::BackgroundOrOrphan;
+}
+
+}  // namespace
+
+admission::Decision Transition::decide(Slot slot) const {
+  return model_.guarded ? machine_.decide(state_, slot) : admission::Decision{};
+}
+
+admission::Decision Transition::decide(const DeleteRequest& request) const {
+  if (!model_.guarded) return {};
+  const uint16_t finalizers = state_.finalizers(request.slot);
+  const admission::DeletionEffect deletionEffect =
+      admission::deletionEffectOf((finalizers & info(request.slot).heldBit) != 0,
+                                  (finalizers & kForegroundBit) != 0, requestedPropagationOf(request.policy));
+  return machine_.decide(state_, request.slot, deletionEffect);
+}
+
+bool Transition::isProtected(const DeleteRequest& request) const {
+  if (model_.policies.none()) return false;
+  return isDeniedByPolicy(model_, state_,
+                          {.slot = request.slot,
+                           .actor = request.actor,
+                           .by = request.by,
+                           .orphans = request.policy == PropagationPolicy::Orphan});
+}
+
+DeleteResult Transition::send(const DeleteRequest& request, Flight& flight) {
+  emit({.kind = EventKind::Requested, .actor = request.actor, .slot = request.slot, .by = request.by});
+  if (!isPresent(request.slot)) return DeleteResult::NotFound;
+  if (inConflict(request, flight)) return DeleteResult::Conflict;
+  // A Namespace that already terminates is answered without any review.
+  if (info(request.slot).role == ModelRole::Namespace && isTerminating(request.slot))
+    return DeleteResult::Done;
+  if (webhookFails(request.slot, &Interception::onDelete)) return deny(request, flight, {}, "InternalError");
+  const admission::Decision decision = verdict_ != nullptr ? *verdict_ : decide(request);
+  if (!decision.allowed) return deny(request, flight, decision);
+  if (isProtected(request)) return deny(request, flight, kProtected);
+  if (decision.guarded) {
+    flight = {.phase = Flight::Phase::Decided};
+    return DeleteResult::InFlight;
+  }
+  checkUnconfirmed(request);
+  commitDelete(request);
+  return DeleteResult::Done;
+}
+
+DeleteResult Transition::sendAtOnce(const DeleteRequest& request) {
+  Flight flight;
+  const DeleteResult answer = send(request, flight);
+  if (answer != DeleteResult::InFlight) return answer;
+  checkUnconfirmed(request);
+  commitDelete(request);
+  return DeleteResult::Done;
+}
+
+// No confirming read says that the criteria held: they have to hold now.
+void Transition::checkUnconfirmed(const DeleteRequest& request) {
+  const Slot slot = request.slot;
+  if (!model_.guarded || !machine_.isNamed(slot) || keepsHeld(request)) return;
+  if (!machine_.criteriaHold(state_, slot)) markUnsafe();
+}
+
+// After this DELETE the provider and what it runs are there, until lastout takes its finalizer off.
+bool Transition::keepsHeld(const DeleteRequest& request) const {
+  return machine_.isHeldBack(request.slot, withPolicy(state_.finalizers(request.slot), request.policy));
+}
+
+bool Transition::criteriaHold(Slot slot) const { return machine_.criteriaHold(state_, slot); }
+
+void Transition::release(Slot provider, bool criteriaHeld) {
+  if (!criteriaHeld) markUnsafe();
+  dropFinalizers(provider, info(provider).heldBit, Actor::Lastout);
+}
+
+void Transition::markUnsafe() { state_.setMonitors(state_.monitors() | kUnsafeBit); }
+
+DeleteResult Transition::confirm(const DeleteRequest& request, Flight& flight) {
+  if (model_.confirms && isPresent(request.slot)) {
+    const admission::Decision decision = decide(request);
+    if (!decision.allowed) return deny(request, flight, decision);
+  }
+  // Policies are asked last.
+  if (isPresent(request.slot) && isProtected(request)) return deny(request, flight, kProtected);
+  flight.phase = Flight::Phase::Confirmed;
+  flight.criteriaHeld = machine_.criteriaHold(state_, request.slot);
+  return DeleteResult::InFlight;
+}
+
+DeleteResult Transition::commit(const DeleteRequest& request, Flight& flight) {
+  const Flight before = flight;
+  flight = {};
+  if (!isPresent(request.slot)) return DeleteResult::NotFound;
+  if (inConflict(request, before)) return DeleteResult::Conflict;
+  if (before.touched || before.stale) {
+    // The object is not the one that was reviewed: the API server reviews its DELETE again.
+    if (webhookFails(request.slot, &Interception::onDelete))
+      return deny(request, flight, {}, "InternalError");
+    const admission::Decision decision = decide(request);
+    if (!decision.allowed) return deny(request, flight, decision);
+    if (isProtected(request)) return deny(request, flight, kProtected);
+    flight = {.phase = Flight::Phase::Decided};
+    return DeleteResult::InFlight;
+  }
+  if (!before.criteriaHeld && !keepsHeld(request)) markUnsafe();
+  commitDelete(request);
+  return DeleteResult::Done;
+}
+
+DeleteResult Transition::deny(const DeleteRequest& request, Flight& flight,
+                              const admission::Decision& decision, const char* refused) {
+  flight = {};
+  emit({.kind = EventKind::Denied,
+        .actor = request.actor,
+        .slot = request.slot,
+        .by = request.by,
+        .decision = decision,
+        .refused = refused});
+  // What a policy alone denies is not deferred: nobody knows whether it is ever to go.
+  if (refused == nullptr && decision.reason != admission::Reason::Protected) deferDeletion(*this, request);
+  return DeleteResult::Denied;
+}
+
+}  // namespace lastout::cluster

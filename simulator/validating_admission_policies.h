@@ -1,0 +1,101 @@
+// ValidatingAdmissionPolicies: the ValidatingAdmissionPolicies that are stored, their bindings, and what they
+// say to a request. https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/locks.h"
+#include "simulator/admission_review.h"
+#include "simulator/cel.h"
+#include "simulator/json.h"
+#include "simulator/match_resources.h"
+#include "simulator/status.h"
+
+namespace lastout::simulator {
+
+struct PolicyValidation {
+  CelExpression expression;  // true: the request may go on
+  std::string message;       // of its denial, where messageExpression gives none
+  std::optional<CelExpression> messageExpression;
+  std::string reason;  // of its denial's Status
+};
+
+struct ValidatingAdmissionPolicy {
+  std::string name;
+  kube::MatchResources matches;
+  std::vector<MatchCondition> matchConditions;
+  std::vector<CelVariable> variables;
+  std::vector<PolicyValidation> validations;
+  bool failureIsIgnored = false;
+};
+
+struct PolicyBinding {
+  std::string name;
+  std::string policy;
+  std::optional<kube::MatchResources>
+      matches;  // nullopt: all that the policy matches; without rules: any request
+  bool denies = false;
+  bool warns = false;
+};
+
+// ValidatingAdmissionPolicy or ValidatingAdmissionPolicyBinding.
+bool isPolicyKind(std::string_view kind);
+
+// As checkPolicy() or checkPolicyBinding() does, for either.
+ApiResult<void> checkPolicyOrBinding(const Json& object);
+
+// Fail with 400 for what has the wrong type or an unknown field, and with 422 and all causes for what the API
+// server would not accept, and for what is not evaluated here: parameters, audit annotations, and CEL beyond
+// CelExpression's part. matchPolicy Equivalent counts as Exact.
+ApiResult<ValidatingAdmissionPolicy> checkPolicy(const Json& policy);
+ApiResult<PolicyBinding> checkPolicyBinding(const Json& binding);
+
+// The policies and bindings that are in force. Safe for any number of threads.
+class ValidatingAdmissionPolicies {
+ public:
+  // A policy with those of its bindings that there are, both in the order of their names. A policy without a
+  // binding, and a binding without its policy, do nothing.
+  struct Bound {
+    std::shared_ptr<const ValidatingAdmissionPolicy> policy;
+    std::vector<PolicyBinding> bindings;
+  };
+  struct List {
+    std::vector<Bound> bound;
+    MatchIndex index;  // of what the policies match
+  };
+
+  // Add a policy or binding or replace the one of that name; fail, changing nothing, as the checks do.
+  ApiResult<void> put(const Json& policyOrBinding);
+  void remove(std::string_view kind, std::string_view name);
+  // Returns the policies in force, immutable, for one request.
+  std::shared_ptr<const List> snapshot() const;
+
+ private:
+  std::shared_ptr<const List> bound() const LASTOUT_REQUIRES(mutex_);
+
+  mutable kube::Mutex mutex_;
+  std::map<std::string, std::shared_ptr<const ValidatingAdmissionPolicy>, std::less<>> policies_
+      LASTOUT_GUARDED_BY(mutex_);
+  std::map<std::string, PolicyBinding, std::less<>> bindings_ LASTOUT_GUARDED_BY(mutex_);
+  // Made when it is asked for; nullptr: something has changed since.
+  mutable std::shared_ptr<const List> published_ LASTOUT_GUARDED_BY(mutex_);
+};
+
+struct PolicyVerdict {
+  std::optional<ApiError> denial;     // nullopt: go on
+  std::vector<std::string> warnings;  // for warningHeader(), with a denial, too
+};
+
+// Returns the verdict of the policies on a request; `mayDo` answers what its user may do. The first denial
+// counts, with the code and the reason of its validation (422 Invalid by default).
+PolicyVerdict reviewByPolicies(const ValidatingAdmissionPolicies::List& policies,
+                               const ReviewRequest& request,
+                               std::function<bool(const AccessAttributes&)> mayDo);
+
+}  // namespace lastout::simulator

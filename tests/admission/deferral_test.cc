@@ -1,0 +1,29 @@
+// Which CriticalService remembers what lastout denied, held against docs/concepts.md.
+#include "admission/deferral.h"
+
+#include <gtest/gtest.h>
+
+namespace lastout::admission {
+namespace {
+
+TEST(DeferredDeletionMemory, IsOfThoseWhoOutliveTheObject) {
+  EXPECT_TRUE(recordsDeferral(GuardRole::Provider, false));
+  EXPECT_TRUE(recordsDeferral(GuardRole::ProviderParent, false));
+  EXPECT_TRUE(recordsDeferral(GuardRole::Dependency, false));
+  EXPECT_TRUE(recordsDeferral(GuardRole::Service, true));
+  EXPECT_FALSE(recordsDeferral(GuardRole::Service, false)) << "the CRD of CriticalServices";
+  EXPECT_FALSE(recordsDeferral(GuardRole::LastoutNamespace, false));
+}
+
+TEST(DeferredDeletionMemory, IsAsTheCriticalServiceWants) {
+  using criticalservice::DeferralMode;
+  EXPECT_TRUE(isDeferred(DeferralMode::Controllers, true));
+  EXPECT_FALSE(isDeferred(DeferralMode::Controllers, false));
+  EXPECT_TRUE(isDeferred(DeferralMode::Always, true));
+  EXPECT_TRUE(isDeferred(DeferralMode::Always, false));
+  EXPECT_FALSE(isDeferred(DeferralMode::Never, true));
+  EXPECT_FALSE(isDeferred(DeferralMode::Never, false));
+}
+
+}  // namespace
+}  // namespace lastout::admission
