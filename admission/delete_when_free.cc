@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/timestamp.h"
 
 namespace lastout::admission {

@@ -6,8 +6,8 @@
 
 #include "admission/explain.h"
 #include "graph/dump.h"
-#include "graph/find_object.h"
-#include "kube/quoting.h"
+#include "graph/names.h"
+#include "kube/messages.h"
 #include "kube/reference.h"
 #include "kube/well_known.h"
 #include "protection/message.h"

@@ -10,7 +10,7 @@
 #include "criticalservice/critical_service.h"
 #include "kube/json_document.h"
 #include "kube/locks.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
 
 namespace lastout::admission {

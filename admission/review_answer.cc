@@ -4,7 +4,7 @@
 
 #include "admission/json_text.h"
 #include "admission/review.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/source_text.h"
 #include "kube/status_reason.h"
 

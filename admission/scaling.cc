@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "kube/text_at.h"
+#include "kube/value.h"
 
 namespace lastout::admission {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 
 namespace lastout::admission {
 namespace {

@@ -10,7 +10,7 @@
 #include "admission/text_writer.h"
 #include "graph/blockers.h"
 #include "graph/names.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/timestamp.h"
 #include "protection/message.h"
 

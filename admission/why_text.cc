@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "admission/why.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 
 namespace lastout::admission {
 namespace {

@@ -2,7 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/graph_objects.h"
-#include "graph/components.h"
+#include "graph/algorithms.h"
 
 namespace lastout::bench {
 namespace {

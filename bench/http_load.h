@@ -9,7 +9,7 @@
 
 #include "bench/stop.h"
 #include "net/http_server.h"
-#include "tls/owned.h"
+#include "tls/openssl.h"
 
 namespace lastout::bench {
 

@@ -14,7 +14,7 @@
 #include "bench/folder.h"
 #include "bench/stop.h"
 #include "client/access.h"
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "client/find_connection.h"
 #include "client/writes.h"
 #include "tests/support/program.h"

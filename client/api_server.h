@@ -1,4 +1,5 @@
-// ApiServer: one exchange with a Kubernetes API server; the real one is in http.h, tests have their own.
+// ApiServer: one exchange with a Kubernetes API server (the real one is in http.h, tests have their own); and
+// the exchange whose whole answer is wanted, with the paths that requests go to.
 #pragma once
 
 #include <chrono>
@@ -8,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "client/status.h"
+#include "kube/resource_map.h"
 #include "kube/result.h"
 
 namespace lastout::client {
@@ -49,5 +52,25 @@ class ApiServer {
   // Ends every exchange under way, from any thread; later ones fail at once.
   virtual void stop() = 0;
 };
+
+struct WholeAnswer {
+  ApiAnswer answer;
+  std::string body;
+};
+
+// Fails as exchange() does, and on a body of more than `mostBytes`.
+kube::Result<WholeAnswer> fetch(ApiServer& server, const ApiRequest& request,
+                                size_t mostBytes = size_t{8} << 20);
+
+// Of an answer that is no success.
+ServerStatus statusOfAnswer(const WholeAnswer& whole);
+
+// "/api/v1/pods", "/apis/apps/v1/namespaces/shop/deployments": without a namespace, those of all.
+std::string collectionPath(const kube::ResourceType& type, std::string_view namespaceName = {});
+// "/apis/apps/v1/namespaces/shop/deployments/web"; `namespaceName` is empty for cluster-scoped types.
+std::string objectPath(const kube::ResourceType& type, std::string_view namespaceName, std::string_view name);
+// The same of types that lastout knows by itself (kube::ResourceMap::builtIn()): no other may be given.
+std::string collectionPath(const kube::GroupResource& builtIn, std::string_view namespaceName = {});
+std::string objectPath(const kube::ObjectKey& ofBuiltIn);
 
 }  // namespace lastout::client

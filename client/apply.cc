@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "client/writes.h"
 #include "kube/encoding.h"
 

@@ -6,8 +6,8 @@
 
 #include "client/secret.h"
 #include "kube/encoding.h"
+#include "kube/messages.h"
 #include "kube/parse.h"
-#include "kube/quoting.h"
 
 namespace lastout::client {
 namespace {

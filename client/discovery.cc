@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "client/value_picker.h"
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
-#include "kube/text_at.h"
+#include "kube/value.h"
 
 namespace lastout::client {
 namespace {

@@ -15,10 +15,10 @@
 #include "client/tls.h"
 #include "client/tls_stream.h"
 #include "kube/locks.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "net/cutter.h"
 #include "net/sockets.h"
-#include "tls/error.h"
+#include "tls/openssl.h"
 
 namespace lastout::client {
 namespace {

@@ -7,9 +7,8 @@
 #include "client/pem.h"
 #include "client/secret.h"
 #include "kube/fields.h"
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/nearest.h"
-#include "kube/quoting.h"
 
 namespace lastout::client {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "client/environment.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 
 namespace lastout::client {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "client/value_picker.h"
-#include "kube/quoting.h"
-#include "kube/text_at.h"
+#include "kube/messages.h"
+#include "kube/value.h"
 
 namespace lastout::client {
 namespace {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "kube/quoting.h"
-#include "tls/error.h"
+#include "kube/messages.h"
 #include "tls/names.h"
+#include "tls/openssl.h"
 #include "tls/pem.h"
 
 namespace lastout::client {

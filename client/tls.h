@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kube/result.h"
-#include "tls/owned.h"
+#include "tls/openssl.h"
 
 // OpenSSL's SSL_CTX.
 struct ssl_ctx_st;

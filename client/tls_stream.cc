@@ -9,7 +9,7 @@
 #include <limits>
 #include <utility>
 
-#include "tls/error.h"
+#include "tls/openssl.h"
 
 namespace lastout::client {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kube/json_document.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 
 namespace lastout::client {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "client/api_server.h"
 #include "client/cluster_uid.h"
-#include "client/fetch.h"
 #include "kube/encoding.h"
 
 namespace lastout::client {

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "kube/encoding.h"
 
 namespace lastout::client {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kube/text_at.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 #include "protection/kept_facts.h"
 

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "cluster/builder.h"
-#include "kube/text_at.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 
 namespace lastout::cluster {

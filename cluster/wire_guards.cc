@@ -9,7 +9,7 @@
 #include "criticalservice/understanding.h"
 #include "kube/match_resources.h"
 #include "kube/selector.h"
-#include "kube/text_at.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 
 namespace lastout::cluster {

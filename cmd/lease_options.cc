@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <random>
 
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
 
 namespace lastout::cmd {
 namespace {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <utility>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "net/sockets.h"
 
 namespace lastout::cmd {

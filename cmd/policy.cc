@@ -18,7 +18,7 @@
 #include "cmd/policy_sources.h"
 #include "cmd/source.h"
 #include "cmd/usage.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/yaml_text.h"
 #include "protection/cel.h"
 #include "protection/describe.h"

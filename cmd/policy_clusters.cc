@@ -5,8 +5,8 @@
 
 #include "client/access.h"
 #include "client/find_connection.h"
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
 
 namespace lastout::cmd {
 

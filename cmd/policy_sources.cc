@@ -7,8 +7,8 @@
 
 #include "cmd/commands.h"
 #include "cmd/paths.h"
+#include "kube/messages.h"
 #include "kube/parse.h"
-#include "kube/quoting.h"
 #include "kube/yaml_text.h"
 #include "protection/profiles.h"
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "cmd/policy_clusters.h"
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
 #include "protection/profiles.h"
 
 namespace lastout::cmd {

@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "cmd/paths.h"
-#include "kube/nearest.h"
+#include "kube/messages.h"
 #include "kube/parse.h"
-#include "kube/quoting.h"
 
 namespace lastout::cmd {
 namespace {

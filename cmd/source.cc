@@ -8,16 +8,16 @@
 #include <utility>
 
 #include "client/access.h"
+#include "client/api_server.h"
 #include "client/backoff.h"
 #include "client/connection.h"
-#include "client/fetch.h"
 #include "client/find_connection.h"
 #include "client/http.h"
 #include "client/secret.h"
 #include "cmd/commands.h"
 #include "cmd/paths.h"
 #include "cmd/policy_clusters.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "net/http_server.h"
 #include "replay/manifest_graph.h"
 #include "server/cluster_snapshot.h"

@@ -13,8 +13,8 @@
 #include "cmd/commands.h"
 #include "cmd/source.h"
 #include "kube/fields.h"
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
 
 namespace lastout::cmd {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/reference.h"
 
 namespace lastout::cmd {

@@ -8,11 +8,11 @@
 #include <iostream>
 #include <memory>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "cmd/commands.h"
 #include "cmd/source.h"
 #include "kube/encoding.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 
 namespace lastout::cmd {
 namespace {

@@ -6,6 +6,7 @@
 #include "kube/well_known.h"
 
 namespace lastout::criticalservice {
+
 namespace {
 
 kube::Value text(std::string_view value) { return kube::Value{std::string(value), {}}; }
@@ -210,6 +211,17 @@ graph::Condition conditionOf(const Criterion& criterion) {
 
 graph::Condition providerCondition(const CriticalService& service) {
   return conditionOf(SpecificResourceCriterion{service.provider});
+}
+
+ProviderStatus observeProvider(const CriticalService& service, std::optional<std::string_view> presentUid) {
+  ProviderStatus status;
+  status.uid = service.providerUid;
+  status.present = presentUid.has_value();
+  if (!presentUid || presentUid->empty())
+    return status;  // a manifest that was never applied has no uid to compare
+  if (status.uid.empty()) status.uid = *presentUid;
+  status.replaced = status.uid != *presentUid;
+  return status;
 }
 
 }  // namespace lastout::criticalservice

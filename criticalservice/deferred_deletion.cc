@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "kube/text_at.h"
 #include "kube/timestamp.h"
+#include "kube/value.h"
 
 namespace lastout::criticalservice {
 namespace {

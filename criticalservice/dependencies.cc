@@ -11,7 +11,7 @@
 #include "criticalservice/validation.h"
 #include "kube/names.h"
 #include "kube/resource_map.h"
-#include "kube/text_at.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 
 namespace lastout::criticalservice {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "criticalservice/pod_needs.h"
-#include "kube/text_at.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 
 namespace lastout::criticalservice {

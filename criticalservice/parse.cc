@@ -8,9 +8,8 @@
 #include "criticalservice/critical_service.h"
 #include "criticalservice/provider_types.h"
 #include "kube/fields.h"
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/nearest.h"
-#include "kube/quoting.h"
 #include "kube/well_known.h"
 
 namespace lastout::criticalservice {

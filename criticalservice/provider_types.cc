@@ -5,7 +5,7 @@
 
 #include "criticalservice/critical_service.h"
 #include "kube/builtin_types.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
 
 namespace lastout::criticalservice {

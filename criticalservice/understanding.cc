@@ -4,8 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "kube/nearest.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
 
 namespace lastout::criticalservice {

@@ -5,8 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/nearest.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
 
 namespace lastout::criticalservice {

@@ -7,7 +7,7 @@
 
 #include "kube/names.h"
 #include "kube/resource_map.h"
-#include "kube/text_at.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 
 namespace lastout::criticalservice {

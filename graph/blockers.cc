@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "graph/cycles.h"
+#include "graph/algorithms.h"
 #include "graph/names.h"
 
 namespace lastout::graph {

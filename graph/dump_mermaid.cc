@@ -1,7 +1,7 @@
 #include "graph/blockers.h"
 #include "graph/dump_selection.h"
 #include "graph/names.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 
 namespace lastout::graph {
 

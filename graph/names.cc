@@ -1,8 +1,12 @@
 #include "graph/names.h"
 
+#include <algorithm>
 #include <functional>
 #include <tuple>
+#include <utility>
 
+#include "kube/messages.h"
+#include "kube/reference.h"
 #include "kube/well_known.h"
 
 namespace lastout::graph {
@@ -62,6 +66,71 @@ bool namedBefore(const Graph& graph, Vertex a, Vertex b) {
   const ObjectView second = graph.object(objectOf(b));
   return std::tie(first.group, first.resource, first.namespaceName, first.name) <
          std::tie(second.group, second.resource, second.namespaceName, second.name);
+}
+
+namespace {
+
+constexpr size_t kMostNamed = 5;
+constexpr size_t kMostCompared = 10'000;  // names, to find the nearest
+
+// The objects of one type, in the order of their names.
+std::vector<kube::ObjectKey> objectsOf(const Graph& graph, const kube::GroupResource& type) {
+  std::vector<kube::ObjectKey> keys;
+  const auto wanted = graph.findType(type);
+  if (!wanted) return keys;
+  for (uint32_t slot = 0; slot < graph.objectSlots(); ++slot) {
+    const ObjectId object{slot};
+    if (graph.isLive(object) && graph.object(object).type == *wanted) keys.push_back(graph.key(object));
+  }
+  std::sort(keys.begin(), keys.end(), [](const kube::ObjectKey& a, const kube::ObjectKey& b) {
+    return std::tie(a.namespaceName, a.name) < std::tie(b.namespaceName, b.name);
+  });
+  return keys;
+}
+
+std::string quoted(std::string_view reference) { return '"' + std::string(reference) + "\" "; }
+
+std::string namesNothing(const kube::ObjectPattern& pattern, const std::vector<kube::ObjectKey>& candidates) {
+  const std::string type = kube::toString(pattern.key.type);
+  if (candidates.empty()) return "names nothing: there are no " + type;
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < std::min(candidates.size(), kMostCompared); ++i) names.push_back(candidates[i].name);
+  const std::string_view near = kube::nearest(pattern.key.name, names);
+  const auto meant = std::find_if(candidates.begin(), candidates.end(),
+                                  [&](const kube::ObjectKey& key) { return key.name == near; });
+  if (meant != candidates.end()) return "names nothing; did you mean " + kube::toString(*meant) + "?";
+  return "names nothing; there are " + someOf(candidates);
+}
+
+}  // namespace
+
+std::string someOf(const std::vector<kube::ObjectKey>& keys) {
+  std::vector<std::string> names;
+  names.reserve(keys.size());
+  for (const kube::ObjectKey& key : keys) names.push_back(kube::toString(key));
+  return kube::listed(names, kMostNamed);
+}
+
+kube::Result<FoundObject> findObject(const Graph& graph, std::string_view reference,
+                                     const kube::ResourceMap& types) {
+  const kube::Result<kube::ObjectPattern> pattern = kube::parsePattern(reference, types);
+  if (!pattern) return tl::unexpected(pattern.error());
+  const bool isWhole = !pattern->hasGlob() && !pattern->anyNamespace;
+  if (isWhole && graph.findNamed(pattern->key)) return FoundObject{pattern->key, {}};
+  const std::vector<kube::ObjectKey> candidates = objectsOf(graph, pattern->key.type);
+  std::vector<kube::ObjectKey> found;
+  std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(found),
+               [&](const kube::ObjectKey& key) { return pattern->matches(key); });
+  if (found.size() == 1) return FoundObject{std::move(found.front()), {}};
+  if (found.size() > 1) {
+    return tl::unexpected(kube::Error{quoted(reference) + "names " + std::to_string(found.size()) +
+                                          " objects: " + someOf(found) + "; choose one",
+                                      "",
+                                      {}});
+  }
+  FoundObject none{{}, quoted(reference) + namesNothing(*pattern, candidates)};
+  if (isWhole) none.key = pattern->key;
+  return none;
 }
 
 }  // namespace lastout::graph

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "kube/fields.h"
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
-#include "kube/text_at.h"
+#include "kube/value.h"
 #include "kube/version.h"
 
 namespace lastout::kube {

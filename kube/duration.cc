@@ -3,7 +3,7 @@
 
 #include "kube/ascii.h"
 #include "kube/fields.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 
 namespace lastout::kube {
 namespace {

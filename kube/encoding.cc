@@ -4,7 +4,7 @@
 #include <charconv>
 #include <utility>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 
 namespace lastout::kube {
 namespace {

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "kube/nearest.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 
 namespace lastout::kube {
 namespace {

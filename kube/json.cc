@@ -2,8 +2,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "kube/messages.h"
 #include "kube/parse.h"
-#include "kube/quoting.h"
 #include "kube/value_builder.h"
 
 namespace lastout::kube {

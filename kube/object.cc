@@ -5,9 +5,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/nearest.h"
-#include "kube/quoting.h"
 #include "kube/read_meta.h"
 #include "kube/well_known.h"
 

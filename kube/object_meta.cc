@@ -1,9 +1,9 @@
 // The metadata that deletion depends on: parseMeta.
 #include <algorithm>
 
+#include "kube/messages.h"
 #include "kube/names.h"
 #include "kube/object.h"
-#include "kube/quoting.h"
 #include "kube/read_meta.h"
 #include "kube/timestamp.h"
 #include "kube/well_known.h"

@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
 #include "kube/well_known.h"
 
 namespace lastout::kube {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "kube/nearest.h"
+#include "kube/messages.h"
 #include "kube/object_key.h"
 #include "kube/resource_map.h"
 #include "kube/result.h"

@@ -4,9 +4,8 @@
 #include <tuple>
 
 #include "kube/builtin_types.h"
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/nearest.h"
-#include "kube/quoting.h"
 
 namespace lastout::kube {
 namespace {

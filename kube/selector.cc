@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "kube/fields.h"
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
 
 namespace lastout::kube {
 namespace {

@@ -1,11 +1,13 @@
 #include "kube/value.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
 namespace lastout::kube {
+
 namespace {
 
 template <class Json>
@@ -122,5 +124,24 @@ nlohmann::json toSortedJson(const Value& value) { return toAnyJson<nlohmann::jso
 Value fromJson(const nlohmann::json& json) { return fromAnyJson(json); }
 
 Value fromJson(const nlohmann::ordered_json& json) { return fromAnyJson(json); }
+
+const std::string& textAt(const Value& value, std::initializer_list<std::string_view> path) {
+  static const std::string kNone;
+  const Value* found = value.at(path);
+  return found == nullptr || found->asString() == nullptr ? kNone : *found->asString();
+}
+
+const Value::List& listAt(const Value& value, std::initializer_list<std::string_view> path) {
+  static const Value::List kNone;
+  const Value* found = value.at(path);
+  return found == nullptr || found->asList() == nullptr ? kNone : *found->asList();
+}
+
+const Value* statusCondition(const Value& object, std::string_view type) {
+  const Value::List& conditions = listAt(object, {"status", "conditions"});
+  const auto found = std::ranges::find_if(
+      conditions, [&](const Value& condition) { return textAt(condition, {"type"}) == type; });
+  return found == conditions.end() ? nullptr : &*found;
+}
 
 }  // namespace lastout::kube

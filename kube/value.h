@@ -55,4 +55,12 @@ nlohmann::json toSortedJson(const Value& value);
 Value fromJson(const nlohmann::json& json);
 Value fromJson(const nlohmann::ordered_json& json);
 
+// As Value::at(): textAt(object, {"metadata", "uid"}). What it refers to is part of `value`, or lives for
+// ever.
+const std::string& textAt(const Value& value, std::initializer_list<std::string_view> path);
+const Value::List& listAt(const Value& value, std::initializer_list<std::string_view> path);
+
+// Returns the entry of status.conditions of that type; nullptr: there is none.
+const Value* statusCondition(const Value& object, std::string_view type);
+
 }  // namespace lastout::kube

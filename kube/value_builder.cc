@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 
 namespace lastout::kube {
 

@@ -9,8 +9,8 @@
 #include <istream>
 #include <streambuf>
 
+#include "kube/messages.h"
 #include "kube/parse.h"
-#include "kube/quoting.h"
 #include "kube/value_builder.h"
 #include "kube/yaml_scalar.h"
 

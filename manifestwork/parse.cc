@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "kube/fields.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/reference.h"
-#include "kube/text_at.h"
+#include "kube/value.h"
 #include "manifestwork/manifest_work.h"
 
 namespace lastout::manifestwork {

@@ -5,7 +5,7 @@
 #include <boost/asio/post.hpp>
 #include <cerrno>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "net/http_loop.h"
 
 namespace lastout::net {

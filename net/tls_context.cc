@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "tls/error.h"
 #include "tls/names.h"
+#include "tls/openssl.h"
 #include "tls/pem.h"
 
 namespace lastout::net {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kube/result.h"
-#include "tls/owned.h"
+#include "tls/openssl.h"
 
 namespace lastout::net {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
 
 namespace lastout::protection {

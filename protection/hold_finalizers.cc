@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kube/names.h"
-#include "kube/text_at.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 
 namespace lastout::protection {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "protection/evaluate.h"
 #include "protection/hold_status.h"
 #include "protection/message.h"

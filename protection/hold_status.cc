@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "kube/text_at.h"
 #include "kube/timestamp.h"
-#include "tls/digest.h"
+#include "kube/value.h"
+#include "tls/openssl.h"
 
 namespace lastout::protection {
 namespace {

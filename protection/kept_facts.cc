@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "kube/quoting.h"
-#include "kube/text_at.h"
+#include "kube/messages.h"
+#include "kube/value.h"
 
 namespace lastout::protection {
 namespace {

@@ -4,9 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "kube/nearest.h"
-#include "kube/quoting.h"
-#include "kube/text_at.h"
+#include "kube/messages.h"
+#include "kube/value.h"
 
 namespace lastout::protection {
 namespace {

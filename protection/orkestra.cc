@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "kube/fields.h"
-#include "kube/nearest.h"
+#include "kube/messages.h"
 #include "kube/object.h"
 #include "kube/parse.h"
-#include "kube/quoting.h"
-#include "kube/text_at.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 #include "protection/profiles.h"
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "kube/fields.h"
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
 #include "kube/well_known.h"
 #include "protection/policy.h"
 #include "protection/read_parts.h"

@@ -2,8 +2,8 @@
 #include <initializer_list>
 #include <utility>
 
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
 #include "protection/hold_finalizers.h"
 #include "protection/read_parts.h"
 

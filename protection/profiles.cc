@@ -4,9 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "kube/nearest.h"
+#include "kube/messages.h"
 #include "kube/parse.h"
-#include "kube/quoting.h"
 
 namespace lastout::protection {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
 #include "protection/message.h"
 
 namespace lastout::protection {

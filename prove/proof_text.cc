@@ -1,7 +1,7 @@
 // Proofs as text.
 #include <cstdio>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "prove/proof_report.h"
 #include "replay/writer.h"
 

@@ -5,7 +5,7 @@
 #include "admission/explain.h"
 #include "cluster/facts.h"
 #include "cluster/policies.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "protection/message.h"
 #include "replay/live_graph.h"
 

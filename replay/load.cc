@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "kube/nearest.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "replay/scenario.h"

@@ -9,8 +9,8 @@
 
 #include "criticalservice/understanding.h"
 #include "criticalservice/validation.h"
-#include "graph/cycles.h"
-#include "graph/find_object.h"
+#include "graph/algorithms.h"
+#include "graph/names.h"
 #include "manifestwork/ordering.h"
 #include "replay/sources.h"
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <set>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 
 namespace lastout::replay {
 

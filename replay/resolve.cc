@@ -1,6 +1,6 @@
 #include "replay/resolve.h"
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 
 namespace lastout::replay {
 

@@ -6,8 +6,7 @@
 
 #include "client/connection.h"
 #include "kube/encoding.h"
-#include "kube/nearest.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "net/log_limiter.h"
 
 namespace lastout::server {

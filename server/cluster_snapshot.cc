@@ -4,11 +4,11 @@
 #include <optional>
 #include <utility>
 
+#include "client/api_server.h"
 #include "client/discovery.h"
-#include "client/fetch.h"
 #include "client/metadata_stream.h"
 #include "criticalservice/critical_service.h"
-#include "graph/find_object.h"
+#include "graph/names.h"
 #include "kube/reference.h"
 #include "server/answers.h"
 #include "server/controllers/dependency_standing.h"

@@ -24,7 +24,7 @@
 #include "server/shared_parts.h"
 #include "server/watch/policy_types.h"
 #include "server/webhook/review_paths.h"
-#include "server/webhook/webhook_entry.h"
+#include "server/webhook/reviewed_objects.h"
 #include "server/webhook/webhook_keeper.h"
 #include "server/webhook/webhook_probe.h"
 

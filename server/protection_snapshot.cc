@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "kube/messages.h"
 #include "kube/parse.h"
-#include "kube/quoting.h"
 #include "server/review/implied_protection.h"
 #include "server/review/policy_reviewer.h"
 #include "server/runtime/loop.h"

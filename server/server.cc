@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "client/connection.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "server/protection_snapshot.h"

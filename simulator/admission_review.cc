@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "kube/encoding.h"
+#include "kube/messages.h"
 #include "kube/parse.h"
-#include "kube/quoting.h"
 
 namespace lastout::simulator {
 namespace {

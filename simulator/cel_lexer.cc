@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kube/encoding.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 
 namespace lastout::simulator {
 namespace {

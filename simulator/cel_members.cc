@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "simulator/cel_parser.h"
 
 namespace lastout::simulator {

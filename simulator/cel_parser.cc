@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 
 namespace lastout::simulator {
 namespace {

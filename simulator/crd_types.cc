@@ -4,7 +4,7 @@
 
 #include "kube/crd.h"
 #include "kube/names.h"
-#include "kube/text_at.h"
+#include "kube/value.h"
 #include "kube/version.h"
 #include "kube/well_known.h"
 #include "simulator/field_error.h"

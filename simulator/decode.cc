@@ -9,9 +9,9 @@
 
 #include "kube/ascii.h"
 #include "kube/encoding.h"
+#include "kube/messages.h"
 #include "kube/names.h"
 #include "kube/parse.h"
-#include "kube/quoting.h"
 #include "kube/well_known.h"
 #include "simulator/protobuf.h"
 

@@ -4,7 +4,7 @@
 #include <exception>
 #include <utility>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "simulator/decode.h"
 #include "simulator/virtual_clock.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "simulator/decode.h"
 #include "simulator/patch.h"
 

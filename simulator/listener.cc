@@ -9,8 +9,8 @@
 #include <limits>
 #include <utility>
 
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
 #include "net/sockets.h"
 #include "simulator/admission_review.h"
 #include "simulator/certificates.h"

@@ -4,8 +4,8 @@
 #include <set>
 #include <string_view>
 
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
 #include "kube/well_known.h"
 #include "simulator/selection.h"
 

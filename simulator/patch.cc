@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
 #include "simulator/decode.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "kube/encoding.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/source_text.h"
 #include "simulator/decode.h"
 

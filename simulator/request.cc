@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "kube/encoding.h"
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
 #include "kube/source_text.h"
 #include "kube/well_known.h"
 #include "simulator/field_error.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "kube/encoding.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
 #include "simulator/decode.h"
 #include "simulator/json.h"

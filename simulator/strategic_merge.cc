@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
 #include "simulator/patch.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "kube/locks.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "net/cutter.h"
 #include "net/sockets.h"
 #include "simulator/webhooks.h"

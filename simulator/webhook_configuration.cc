@@ -6,8 +6,8 @@
 
 #include "kube/encoding.h"
 #include "kube/fields.h"
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
 #include "kube/well_known.h"
 #include "net/sockets.h"
 #include "simulator/match_resources.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "kube/locks.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "simulator/patch.h"
 
 namespace lastout::simulator {

@@ -11,10 +11,9 @@
 #include <ctime>
 #include <utility>
 
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
-#include "tls/error.h"
-#include "tls/owned.h"
+#include "tls/openssl.h"
 #include "tls/pem.h"
 
 namespace lastout::tls {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tls/owned.h"
+#include "tls/openssl.h"
 
 namespace lastout::tls {
 

@@ -1,7 +1,7 @@
 #include "server/controllers/deferred_deletion_event.h"
 
 #include "criticalservice/critical_service.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
 
 namespace lastout::server {

@@ -8,8 +8,8 @@
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
 #include "criticalservice/deferred_deletion.h"
-#include "kube/quoting.h"
-#include "kube/text_at.h"
+#include "kube/messages.h"
+#include "kube/value.h"
 #include "server/controllers/deferred_deletion_entries.h"
 #include "server/runtime/object_client.h"
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "criticalservice/dependencies.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
 #include "server/watch/unknown_types.h"
 

@@ -6,7 +6,7 @@
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
 #include "kube/encoding.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/timestamp.h"
 #include "kube/well_known.h"
 #include "protection/policy.h"

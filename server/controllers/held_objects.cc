@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "protection/evaluate.h"
 
 namespace lastout::server {

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "protection/evaluate.h"
 #include "server/runtime/lack_of_right.h"
 

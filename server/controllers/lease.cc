@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "client/writes.h"
 #include "kube/encoding.h"
-#include "kube/text_at.h"
 #include "kube/timestamp.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 
 namespace lastout::server {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "server/runtime/object_client.h"
 
 namespace lastout::server {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "client/writes.h"
 #include "kube/well_known.h"
 #include "protection/cel.h"

@@ -7,7 +7,7 @@
 #include "client/value_picker.h"
 #include "client/writes.h"
 #include "kube/resource_map.h"
-#include "kube/text_at.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 #include "protection/profiles.h"
 #include "server/runtime/lack_of_right.h"

@@ -4,8 +4,8 @@
 #include <initializer_list>
 
 #include "kube/builtin_types.h"
-#include "kube/quoting.h"
-#include "kube/text_at.h"
+#include "kube/messages.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 
 namespace lastout::server {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "admission/deletion_effect.h"
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "criticalservice/provider_types.h"
 #include "kube/well_known.h"
 

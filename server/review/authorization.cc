@@ -8,8 +8,8 @@
 
 #include "client/secret.h"
 #include "client/writes.h"
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
 #include "kube/well_known.h"
 #include "server/runtime/object_client.h"
 

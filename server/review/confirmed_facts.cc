@@ -1,7 +1,7 @@
 #include "server/review/confirmed_facts.h"
 
+#include "kube/messages.h"
 #include "kube/names.h"
-#include "kube/quoting.h"
 #include "kube/well_known.h"
 
 namespace lastout::server {

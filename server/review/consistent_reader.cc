@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "client/metadata_stream.h"
 #include "client/status.h"
 #include "kube/encoding.h"

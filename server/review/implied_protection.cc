@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "kube/quoting.h"
-#include "kube/text_at.h"
+#include "kube/messages.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 #include "net/worker_pool.h"
 #include "protection/implied.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/messages.h"
 #include "kube/parse.h"
-#include "kube/quoting.h"
-#include "kube/text_at.h"
+#include "kube/value.h"
 #include "server/review/confirmed_facts.h"
 #include "server/review/implied_protection.h"
 

@@ -9,8 +9,8 @@
 #include "admission/service_changes.h"
 #include "criticalservice/critical_service.h"
 #include "criticalservice/validation.h"
+#include "kube/messages.h"
 #include "kube/parse.h"
-#include "kube/quoting.h"
 
 namespace lastout::server {
 namespace {

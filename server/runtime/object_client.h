@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "client/api_server.h"
-#include "client/fetch.h"
 #include "client/metadata_stream.h"
 #include "client/reflector.h"
 #include "client/status.h"

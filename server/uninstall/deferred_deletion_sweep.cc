@@ -8,8 +8,8 @@
 
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
-#include "kube/quoting.h"
-#include "kube/text_at.h"
+#include "kube/messages.h"
+#include "kube/value.h"
 
 namespace lastout::server {
 namespace {

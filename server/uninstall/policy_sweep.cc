@@ -3,7 +3,7 @@
 #include <set>
 #include <utility>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "kube/well_known.h"
 #include "protection/cel.h"
 #include "protection/policy.h"

@@ -6,7 +6,7 @@
 
 #include "client/writes.h"
 #include "kube/encoding.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
 #include "server/uninstall/object_removal.h"
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "criticalservice/critical_service.h"
 #include "kube/object_key.h"
 #include "kube/well_known.h"

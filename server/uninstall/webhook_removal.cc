@@ -2,8 +2,8 @@
 
 #include <chrono>
 
-#include "client/fetch.h"
-#include "kube/quoting.h"
+#include "client/api_server.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
 #include "server/uninstall/object_removal.h"
 #include "server/webhook/webhook_configuration.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "kube/encoding.h"
 
 namespace lastout::server {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "kube/resource_map.h"
 #include "kube/well_known.h"
 

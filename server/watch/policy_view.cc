@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "admission/service_changes.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 #include "protection/policy_status.h"
 
 namespace lastout::server {

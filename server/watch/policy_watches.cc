@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "kube/well_known.h"
 #include "server/watch/object_watch.h"
 

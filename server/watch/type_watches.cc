@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "server/watch/object_watch.h"
 
 namespace lastout::server {

@@ -1,7 +1,7 @@
 #include "server/watch/unknown_types.h"
 
 #include "admission/explain.h"
-#include "kube/quoting.h"
+#include "kube/messages.h"
 
 namespace lastout::server {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "criticalservice/critical_service.h"
 #include "kube/well_known.h"
 #include "server/controllers/dependency_standing.h"

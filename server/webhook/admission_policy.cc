@@ -4,8 +4,8 @@
 #include <initializer_list>
 #include <utility>
 
-#include "client/fetch.h"
-#include "kube/text_at.h"
+#include "client/api_server.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 
 namespace lastout::server {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "kube/text_at.h"
+#include "kube/value.h"
 
 namespace lastout::server {
 namespace {

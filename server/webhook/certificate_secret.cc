@@ -9,7 +9,7 @@
 
 #include "client/writes.h"
 #include "kube/encoding.h"
-#include "kube/text_at.h"
+#include "kube/value.h"
 #include "server/runtime/object_client.h"
 #include "server/watch/object_watch.h"
 #include "server/webhook/webhook_configuration.h"

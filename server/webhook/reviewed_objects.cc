@@ -6,6 +6,7 @@
 #include "kube/well_known.h"
 
 namespace lastout::server {
+
 namespace {
 
 template <class T>

@@ -1,7 +1,8 @@
 // ReviewedObjects: the objects whose deletion lastout is to be asked about, as the CriticalServices that
-// there are make them.
+// there are make them; and WebhookEntry, which sets one webhook of the configuration apart from the others.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
@@ -10,9 +11,20 @@
 #include "admission/guards.h"
 #include "criticalservice/critical_service.h"
 #include "kube/object_key.h"
-#include "server/webhook/webhook_entry.h"
 
 namespace lastout::server {
+
+inline constexpr const char* kNameOfNamespace = "kubernetes.io/metadata.name";  // a label of every Namespace
+
+struct WebhookEntry {
+  std::string name;
+  nlohmann::json rules;
+  nlohmann::json namespaceSelector;
+  std::string condition = {};  // in CEL; empty: none
+  nlohmann::json objectSelector = nlohmann::json::object();
+  bool failsClosed = true;  // failurePolicy: Fail
+  bool operator==(const WebhookEntry&) const = default;
+};
 
 // CriticalServices are not among them: every one is reviewed, whatever is done to it.
 struct ReviewedObjects {

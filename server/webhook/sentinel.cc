@@ -8,7 +8,6 @@
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
 #include "kube/object_key.h"
-#include "kube/text_at.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
 

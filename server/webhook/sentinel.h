@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "client/api_server.h"
-#include "client/fetch.h"
 #include "net/http_message.h"
 
 namespace lastout::server {

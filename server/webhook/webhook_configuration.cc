@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "kube/encoding.h"
-#include "kube/text_at.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 #include "server/webhook/sentinel.h"
 #include "server/webhook/webhook_entries.h"
-#include "tls/digest.h"
+#include "tls/openssl.h"
 
 namespace lastout::server {
 namespace {

@@ -12,7 +12,7 @@
 #include "kube/well_known.h"
 #include "protection/cel.h"
 #include "server/webhook/sentinel.h"
-#include "tls/digest.h"
+#include "tls/openssl.h"
 
 namespace lastout::server {
 namespace {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "server/webhook/reviewed_objects.h"
-#include "server/webhook/webhook_entry.h"
 
 namespace lastout::server {
 

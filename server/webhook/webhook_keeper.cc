@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "client/value_picker.h"
 #include "client/writes.h"
-#include "kube/text_at.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 #include "server/runtime/object_client.h"
 #include "server/watch/object_watch.h"

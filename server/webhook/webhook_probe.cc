@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "criticalservice/critical_service.h"
 #include "server/runtime/object_client.h"
 #include "server/webhook/api_addresses.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "kube/encoding.h"
 #include "tests/client/recorded_answers.h"
 

@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "client/api_server.h"
 #include "client/discovery.h"
-#include "client/fetch.h"
 #include "client/metadata_stream.h"
 #include "kube/encoding.h"
 #include "tests/client/asking.h"

@@ -9,7 +9,7 @@
 #include <array>
 #include <thread>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "client/http.h"
 
 namespace lastout::client {

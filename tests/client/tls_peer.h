@@ -14,7 +14,7 @@
 
 #include "client/http.h"
 #include "simulator/certificates.h"
-#include "tls/owned.h"
+#include "tls/openssl.h"
 
 namespace lastout::testing {
 

@@ -1,6 +1,6 @@
-#include "criticalservice/status.h"
-
 #include <gtest/gtest.h>
+
+#include "criticalservice/critical_service.h"
 
 namespace lastout::criticalservice {
 namespace {

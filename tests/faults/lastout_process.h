@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "client/http.h"
 #include "tests/support/program.h"
 

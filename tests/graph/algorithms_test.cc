@@ -1,4 +1,6 @@
 // Every algorithm against a transitive closure worked out from the model's edges, on random clusters.
+#include "graph/algorithms.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,9 +10,6 @@
 #include <string>
 
 #include "graph/blockers.h"
-#include "graph/cycles.h"
-#include "graph/order.h"
-#include "graph/reachability.h"
 #include "tests/graph/history.h"
 
 namespace lastout::graph::test {

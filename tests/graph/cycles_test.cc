@@ -1,8 +1,7 @@
-#include "graph/cycles.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "graph/algorithms.h"
 #include "kube/well_known.h"
 #include "tests/graph/cluster.h"
 

@@ -1,8 +1,7 @@
-#include "graph/order.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "graph/algorithms.h"
 #include "tests/graph/cluster.h"
 
 namespace lastout::graph::test {

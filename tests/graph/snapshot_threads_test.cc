@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "graph/components.h"
+#include "graph/algorithms.h"
 #include "graph/dump.h"
 #include "tests/graph/cluster.h"
 

@@ -1,6 +1,6 @@
-#include "kube/nearest.h"
-
 #include <gtest/gtest.h>
+
+#include "kube/messages.h"
 
 namespace lastout::kube {
 namespace {

@@ -1,7 +1,6 @@
-#include "kube/quoting.h"
-
 #include <gtest/gtest.h>
 
+#include "kube/messages.h"
 #include "tests/kube/reading.h"
 
 namespace lastout::kube {

@@ -1,7 +1,6 @@
-#include "kube/text_at.h"
-
 #include <gtest/gtest.h>
 
+#include "kube/value.h"
 #include "tests/kube/reading.h"
 
 namespace lastout::kube {

@@ -13,7 +13,7 @@
 
 #include "net/http_server.h"
 #include "simulator/certificates.h"
-#include "tls/owned.h"
+#include "tls/openssl.h"
 
 namespace lastout::testing {
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "kube/parse.h"
 #include "server/controllers/deferred_deletion_entries.h"
 #include "server/controllers/owned_object.h"

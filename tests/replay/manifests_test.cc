@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "graph/find_object.h"
+#include "graph/names.h"
 #include "kube/reference.h"
 #include "replay/manifest_graph.h"
 #include "tests/replay/play.h"

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "client/http.h"
 #include "server/server.h"
 #include "tests/net/http_world.h"

@@ -13,7 +13,7 @@
 #include "simulator/certificates.h"
 #include "simulator/embedded_cluster.h"
 #include "simulator/listener.h"
-#include "tls/owned.h"
+#include "tls/openssl.h"
 
 namespace lastout::testing {
 

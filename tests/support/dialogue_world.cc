@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "client/fetch.h"
+#include "client/api_server.h"
 #include "kube/well_known.h"
 #include "tests/simulator/admin_request.h"
 #include "tests/support/manifests.h"

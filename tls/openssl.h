@@ -1,8 +1,11 @@
-// OpenSSL's objects, each with one owner that frees it. Needs none of OpenSSL's headers, so that others need
-// none for what they own.
+// What is OpenSSL's: its objects, each with one owner that frees it; its errors as words; a short name for a
+// long text. Needs none of OpenSSL's headers, so that others need none for what they own.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <string>
+#include <string_view>
 
 // What OpenSSL's headers call BIGNUM, BIO, EVP_PKEY, SSL_CTX, SSL, X509, X509_EXTENSION, X509_STORE and
 // X509_STORE_CTX.
@@ -33,5 +36,12 @@ struct Free {
 // Owned<BIO>, for one. Some of these objects count their references; then one of them is owned.
 template <class Object>
 using Owned = std::unique_ptr<Object, Free>;
+
+// Returns the reason of the first error in this thread's queue, as "no start line", and empties the queue;
+// "": there is none.
+std::string takeError();
+
+// Returns the first so many bytes, 32 at most, of the text's SHA-256, in hexadecimal.
+std::string digestOf(std::string_view text, size_t bytes);
 
 }  // namespace lastout::tls

@@ -1,4 +1,4 @@
-// printable, atMost, inQuotes and listed: somebody's words inside a message.
+// Words inside a message: somebody's text made safe, names in a row, and the word that was probably meant.
 #pragma once
 
 #include <cstddef>
@@ -31,5 +31,13 @@ std::string listedOf(const std::vector<std::string>& names, size_t total);
 
 // Returns whole clauses in a row: "a; b", and of more than `most` of them "a; b; and 5 more".
 std::string joinedClauses(const std::vector<std::string>& clauses, size_t most);
+
+// The candidate with the smallest edit distance to `word` (a swap of neighbours counts as one edit; upper and
+// lower case are the same), the first of several; empty when none is near enough to be meant: at most one
+// edit in three letters. Words of more than 100 bytes have no nearest one, which bounds the time.
+std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates);
+
+// Returns `; did you mean "deployments"?`; empty: no candidate is near.
+std::string didYouMean(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace lastout::kube

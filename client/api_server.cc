@@ -1,4 +1,4 @@
-#include "client/fetch.h"
+#include "client/api_server.h"
 
 #include <utility>
 
