@@ -1,4 +1,4 @@
-// The way of one DELETE through the sources is the one that docs/architecture.md shows.
+// The sources are where the pages say: every file that they name, and the way of one DELETE.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,6 +70,21 @@ TEST(WayOfOneDelete, EachFileIncludesTheNextAndNoneBeforeIt) {
       EXPECT_FALSE(includes(files[i], headerOf(files[before])))
           << files[i] << " includes " << headerOf(files[before]) << ", which is before it on the way";
   }
+}
+
+// "`cluster/machine.h`", wherever a page names it.
+TEST(PagesOfTheProject, NameOnlySourcesThatExist) {
+  static const std::regex kSource("`((?:[a-z_]+/)+[a-z_]+\\.(?:h|cc))`");
+  std::vector<fs::path> pages{"README.md", "CONTRIBUTING.md"};
+  for (const auto& entry : fs::recursive_directory_iterator("docs"))
+    if (entry.path().extension() == ".md") pages.push_back(entry.path());
+  size_t named = 0;
+  for (const fs::path& page : pages) {
+    const std::string text = contentOf(page);
+    for (std::sregex_iterator match(text.begin(), text.end(), kSource), end; match != end; ++match, ++named)
+      EXPECT_TRUE(fs::exists((*match)[1].str())) << page << " names " << (*match)[1];
+  }
+  EXPECT_GT(named, 100U);
 }
 
 }  // namespace

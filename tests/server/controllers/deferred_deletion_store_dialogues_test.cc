@@ -1,8 +1,8 @@
-// Denied deletions that are remembered, as dialogues (dialogues/store-*.txt), by a view that follows an
+// Denied deletions that are recorded, as dialogues (dialogues/store-*.txt), by a view that follows an
 // embedded cluster. Beside the steps of all dialogues with a controller:
 //
-//   remember USER OBJECT [OWNER]    its DELETE by that user was denied; OWNER: the uid of its owner
-//   forget SERVICE OBJECT           the CriticalService need not remember it, as the view knows it
+//   record USER OBJECT [OWNER]    its DELETE by that user was denied; OWNER: the uid of its owner
+//   forget SERVICE OBJECT           the CriticalService need not record it, as the view knows it
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -19,7 +19,7 @@ namespace {
 class StoreDialogues : public testing::ControllerDialogue {
  public:
   StoreDialogues() {
-    commands_["remember"] = [this](const auto&, auto& rest) { return remember(rest); };
+    commands_["record"] = [this](const auto&, auto& rest) { return record(rest); };
     add("forget", [this](const auto&, auto& rest) {
       const std::string service = testing::wordOf(rest);
       store_->forget(service, known(service, keyOf(testing::wordOf(rest))));
@@ -46,14 +46,14 @@ class StoreDialogues : public testing::ControllerDialogue {
   }
 
  private:
-  std::string remember(std::istringstream& rest) {
+  std::string record(std::istringstream& rest) {
     admission::Review denied;
     denied.user = testing::wordOf(rest);
     const std::string object = testing::wordOf(rest);
     denied.object = keyOf(object);
     denied.deletion.uid = uidOf(object);
     if (const std::string owner = testing::wordOf(rest); !owner.empty()) denied.deletion.owners = {owner};
-    const std::string advice = store_->remember(denied, std::chrono::steady_clock::now());
+    const std::string advice = store_->record(denied, std::chrono::steady_clock::now());
     return (advice.empty() ? "no advice" : advice) + "\n";
   }
   criticalservice::DeferredDeletion known(const std::string& service, const kube::ObjectKey& object) {

@@ -1,4 +1,4 @@
-// What is remembered of denied deletions when remembering and forgetting meet, at a real API.
+// What is recorded of denied deletions when recording and forgetting meet, at a real API.
 #include "server/controllers/deferred_deletion_store.h"
 
 #include <gmock/gmock.h>
@@ -50,7 +50,7 @@ class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
   Json get(const std::string& path) {
     return ask({.method = "GET", .target = path, .body = {}, .headers = {}}).json();
   }
-  std::vector<std::string> remembered() {
+  std::vector<std::string> recorded() {
     std::vector<std::string> names;
     const Json service = get(kRememberingService);
     if (const Json* list = simulator::at(service, {"status", "deferredDeletions"}))
@@ -67,7 +67,7 @@ class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
     });
     return deletions;
   }
-  std::string remember() { return store->remember(review, std::chrono::steady_clock::now()); }
+  std::string record() { return store->record(review, std::chrono::steady_clock::now()); }
   // All that was asked for until now is written.
   void write() {
     store->start();
@@ -83,19 +83,19 @@ class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
 };
 
 TEST_F(DeferredDeletionStoreTest, WhatIsAskedForAgainWhileItIsForgottenIsRemembered) {
-  remember();
+  record();
   write();
-  EXPECT_THAT(remembered(), ElementsAre("provider"));
+  EXPECT_THAT(recorded(), ElementsAre("provider"));
   waitUntil([this] { return known().size() == 1; });
   store = makeStore();
   store->forget("s", known().front());
-  remember();
+  record();
   write();
-  ASSERT_THAT(remembered(), ElementsAre("provider")) << "it was asked for last";
+  ASSERT_THAT(recorded(), ElementsAre("provider")) << "it was asked for last";
   store = makeStore();
   store->forget("s", known().front());
   write();
-  EXPECT_THAT(remembered(), IsEmpty());
+  EXPECT_THAT(recorded(), IsEmpty());
 }
 
 // That it asks lastout, an API server proves with its client certificate alone. Of an object with owners what
@@ -104,16 +104,16 @@ TEST_F(DeferredDeletionStoreTest, WhoeverCannotBeProvenToAskForWhatNobodyOwnsIsT
   requesters.controllers.insert("agent");
   review.user = "agent";
   store = makeStore();
-  EXPECT_EQ(remember(),
+  EXPECT_EQ(record(),
             "; lastout cannot prove who asks, and so does not delete it later: ask again once it "
             "may go");
   write();
-  EXPECT_THAT(remembered(), IsEmpty());
+  EXPECT_THAT(recorded(), IsEmpty());
   review.deletion.owners = {"an-owner"};
   store = makeStore();
-  EXPECT_EQ(remember(), "");
+  EXPECT_EQ(record(), "");
   write();
-  EXPECT_THAT(remembered(), ElementsAre("provider"));
+  EXPECT_THAT(recorded(), ElementsAre("provider"));
 }
 
 TEST_F(DeferredDeletionStoreTest, WhoeverIsProvenToAskIsRemembered) {
@@ -121,9 +121,9 @@ TEST_F(DeferredDeletionStoreTest, WhoeverIsProvenToAskIsRemembered) {
   requesters.personsCount = true;
   review.user = "agent";
   store = makeStore();
-  EXPECT_EQ(remember(), "");
+  EXPECT_EQ(record(), "");
   write();
-  EXPECT_THAT(remembered(), ElementsAre("provider"));
+  EXPECT_THAT(recorded(), ElementsAre("provider"));
 }
 
 // What a policy denies is deleted later for whoever annotates it, if it is one of the types that this is done

@@ -77,7 +77,7 @@ TEST_F(AuthorizationTest, RemembersNoMoreThanItMay) {
   for (int i = 0; i < 10; ++i) {
     statusOf("Bearer guess-" + std::to_string(i));
     now += milliseconds(10);
-    EXPECT_LE(authorization->remembered(), 3U);
+    EXPECT_LE(authorization->cachedAnswers(), 3U);
   }
   EXPECT_EQ(statusOf("Bearer scrapers-token"), 200);
   listener.reset();

@@ -699,11 +699,11 @@ TEST_F(NeedsTest, AreThoseOfAProviderThatIsGone) {
   view.remove(kDeployments, {"n", "d", "d"});
   EXPECT_FALSE(isDenied(certs));
   view.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {
-    EXPECT_EQ(cluster.remembering(certs).size(), 1U);
+    EXPECT_EQ(cluster.servicesRecording(certs).size(), 1U);
   });
   tellService(R"("guard":{"dependencies":"None"},)");
   view.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {
-    EXPECT_TRUE(cluster.remembering(certs).empty());
+    EXPECT_TRUE(cluster.servicesRecording(certs).empty());
   });
 }
 
