@@ -111,7 +111,7 @@ class ClusterView {
   // Returns the CriticalServices that record a deferred deletion of the object (admission/deferral.h): their
   // numbers in guards(), ascending.
   std::vector<uint32_t> servicesRecording(const kube::ObjectKey& key) const;
-  // Those objects that can be providers and carry lastout's finalizer for them (admission/deletion_effect.h).
+  // Those objects that can be providers and carry lastout's finalizer for them (kube::kCriteriaFinalizer).
   // Valid until the next change.
   const std::set<kube::ObjectKey>& heldObjects() const { return held_; }
   // Those objects that carry the annotation lastout.dev/delete-when-free, and are not being deleted. Valid

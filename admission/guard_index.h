@@ -40,7 +40,7 @@ class CriteriaPool {
   std::vector<std::vector<uint32_t>> free_;  // by the binary logarithm of the size
 };
 
-// The guard entries in one object. Nearly always there are one or two, which need no memory of their own.
+// The guard entries of one object. Nearly always there are one or two, which need no memory of their own.
 class GuardEntries {
  public:
   void push(const GuardEntry& guardEntry);
@@ -113,7 +113,7 @@ class GuardIndex {
     criticalservice::DeletionIntent intent = criticalservice::DeletionIntent::Ordered;
     criticalservice::EnforcementMode enforcement = criticalservice::EnforcementMode::Deny;
   };
-  // The guard entries in one object. Its key is one text, to compare in one place of memory.
+  // The guard entries of one object. Its key is one text, to compare in one place of memory.
   struct GuardEntryList {
     std::string key;
     uint32_t hash = 0;

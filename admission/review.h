@@ -23,7 +23,7 @@ enum class Operation : uint8_t { Create, Update, Delete, Connect };
 struct Deletion {
   std::string uid;  // of the object; empty: the API server did not say
   bool isTerminating = false;
-  bool isHeld = false;  // it carries lastout's finalizer for providers (admission/deletion_effect.h)
+  bool isHeld = false;              // it carries lastout's finalizer for providers (kube::kCriteriaFinalizer)
   bool waitsForDependents = false;  // it is being deleted in the foreground
   std::vector<std::string> owners;  // uids: those of its owners
   bool insistsOnVersion = false;    // a precondition names the object's resourceVersion

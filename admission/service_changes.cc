@@ -21,7 +21,7 @@ std::vector<graph::ObjectId> objectsOf(const graph::Graph& graph, const kube::Gr
 }
 
 // What nobody has looked at yet is not said to be missing.
-criticalservice::ValidationContext surroundingsIn(const graph::Graph& graph) {
+criticalservice::ValidationContext validationContextIn(const graph::Graph& graph) {
   return {.exists = [&graph](const kube::ObjectKey& key) { return !graph::isKnownToBeGone(graph, key); },
           .carriedIn =
               [&graph](const criticalservice::FinalizerCriterion& criterion, std::string_view namespaceName) {
@@ -164,9 +164,9 @@ kube::Errors serviceWarnings(const ClusterView& view, const kube::ResourceMap& t
   const bool guards = service->intent != criticalservice::DeletionIntent::OrphanResources;
   if (guards && !believable(graph::knowledgeOf(view.graph(), service->provider.type)))
     unknown = service->provider;
-  criticalservice::ValidationContext surroundings = surroundingsIn(view.graph());
-  surroundings.personsCount = personsCount;
-  return criticalservice::warnings(*service, types, surroundings);
+  criticalservice::ValidationContext context = validationContextIn(view.graph());
+  context.personsCount = personsCount;
+  return criticalservice::warnings(*service, types, context);
 }
 
 std::optional<kube::Error> tooLarge(std::string_view before, std::string_view after) {

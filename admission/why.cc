@@ -70,7 +70,7 @@ WhyRoot whyRoot(ExplanationReader reader, const graph::Graph& graph, graph::Vert
   return result;
 }
 
-// What a CriticalService remembers of this very object.
+// What a CriticalService records about this very object.
 std::string deferredDeletionOf(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& key,
                                graph::ObjectId object) {
   for (const GuardEntry& guardEntry : index.guardEntries(key)) {

@@ -1,6 +1,6 @@
 // ConnectionConfig: where an API server is, how it proves its identity, and how requests are authenticated. A
-// plain value, made of kubeconfig files (kubeconfig.h) or of what a Pod is given (in_cluster.h);
-// find_connection.h chooses.
+// plain value, made of kubeconfig files (kubeconfig.h) or of what a Pod is given; find_connection.h
+// chooses.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ bool isInCluster(const Environment& environment);
 
 // The connection as the service account whose token, ca.crt and namespace are in `folder`; the token is read
 // again as it rotates (Credentials). Fails when the environment names no API server, and when one of token
-// and ca.crt cannot be used.
+// and ca.crt cannot be used. https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/
 kube::Result<ConnectionConfig> inClusterConnection(const Environment& environment,
                                                    const std::string& folder = kServiceAccountFolder);
 

@@ -1,4 +1,4 @@
-// pickValue: one JSON text into a kube::Value of what is wanted of it. Internal to client/.
+// pickValue: one JSON text into a kube::Value of what is wanted of it.
 #pragma once
 
 #include <string_view>

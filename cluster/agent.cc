@@ -156,7 +156,7 @@ AgentTask agentTask(const Transition& transition, uint32_t index) {
   return anyLink(transition, work, missing) ? AgentTask::Apply : AgentTask::None;
 }
 
-bool agentAppliesAnew(const Transition& transition, uint32_t index) {
+bool agentAppliesNewObjects(const Transition& transition, uint32_t index) {
   return anyLink(transition, transition.model().works[index],
                  [&](const WorkLink& link, const LinkState& state) {
                    return !state.recorded && needsApplying(transition, link);

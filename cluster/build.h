@@ -1,4 +1,4 @@
-// ModelBuilder: manifests, controllers and client steps into a Model, with everything Kubernetes would derive
+// build: makes a Model of manifests, controllers and client steps, with everything Kubernetes would derive
 // from them.
 #pragma once
 

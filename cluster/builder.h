@@ -68,7 +68,7 @@ void wireContainers(Builder& builder);
 void wireContainer(Model& model, Slot slot);  // one slot, into its namespace and its CRD
 void wireOwners(Builder& builder);
 void wireFinalizers(Builder& builder);
-// cluster/wire.cc: what Pods cannot start, and controllers in them not work, without.
+// What Pods cannot start without, and what the controllers in them act through.
 void wireNeeds(Builder& builder);
 // Returns the dependencies of providers that the manifests show.
 criticalservice::DependencyFinder whatIsNeeded(const Builder& builder);

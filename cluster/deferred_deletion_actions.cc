@@ -1,4 +1,4 @@
-// What lastout denied to controllers, it carries out later (docs/concepts.md, "Deferred deletions").
+// The deletions that lastout denied, and runs later (docs/concepts.md, "Deferred deletions").
 #include <algorithm>
 
 #include "admission/deferral.h"
@@ -10,7 +10,7 @@ namespace lastout::cluster {
 
 namespace {
 
-// Some CriticalService that is there remembers it, of those that want to.
+// Returns true if an existing CriticalService records the deletion of the object; `wants`: which modes count.
 template <class Wants>
 bool isRecorded(const Transition& transition, Slot slot, Wants wants) {
   const Model& model = transition.model();

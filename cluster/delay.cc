@@ -21,7 +21,7 @@ milliseconds collectorDelay(const Timing& timing, uint32_t attempt) {
 milliseconds agentDelay(const Timing& timing, const Transition& transition, uint32_t work) {
   switch (agentTask(transition, work)) {
     case AgentTask::Apply:
-      return agentAppliesAnew(transition, work) ? timing.agentReact : timing.agentResync;
+      return agentAppliesNewObjects(transition, work) ? timing.agentReact : timing.agentResync;
     case AgentTask::Pass:
     case AgentTask::Forget:
       return timing.agentCall;

@@ -27,7 +27,7 @@ struct GivenPolicy {
 
 // Adds policies to a model, after all its steps. `objects`: what the manifests say of its objects; the first
 // one of a name counts. `external`: what the database behind held objects does. Fails on a policy that asks
-// more of an object's surroundings than can be compiled.
+// more of an object's context than can be compiled.
 kube::Result<void> addPolicies(
     Model& model, const std::vector<GivenPolicy>& policies, const std::vector<const kube::Object*>& objects,
     const kube::ResourceMap& types,

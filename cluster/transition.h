@@ -1,7 +1,7 @@
 // Transition: one action on one state. What the API server's storage and admission do, for every controller
 // to call.
 //
-// Internal to cluster/. Lives for one Machine::apply (or for reading only, with no events).
+// Lives for one Machine::apply (or for reading only, with no events).
 #pragma once
 
 #include <optional>
@@ -136,7 +136,7 @@ enum class AgentTask : uint8_t { None, Adopt, Apply, Withdraw, Pass, Forget, Rel
 AgentTask agentTask(const Transition& transition, uint32_t work);
 // Returns true if the work has an object that its agent has never applied; false: the agent only restores
 // objects.
-bool agentAppliesAnew(const Transition& transition, uint32_t work);
+bool agentAppliesNewObjects(const Transition& transition, uint32_t work);
 void agentStep(Transition& transition, uint32_t work);
 void finishAgentDelete(Transition& transition, uint32_t work, WorkState state, DeleteResult answer);
 DeleteRequest agentRequest(const Transition& transition, uint32_t work);

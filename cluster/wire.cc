@@ -1,5 +1,5 @@
-// How slots hang together: namespaces and CRDs contain, owners own, finalizers hold.
-// What Pods cannot start without, and what the controllers in them act through.
+// How slots hang together: namespaces and CRDs contain, owners own, finalizers hold; and what Pods cannot
+// start without, and the controllers in them act through.
 #include <algorithm>
 #include <bit>
 

@@ -1,5 +1,5 @@
 // Kept works: while what a work has applied is there, its AppliedManifestWork carries a finalizer of
-// lastout's, so that neither it nor the ManifestWork on the hub is reported gone too early. One plan, over
+// lastout's, so that neither it nor the ManifestWork on the hub is reported gone too early. One rule, over
 // any source of facts: the server's, and a state of the machine (docs/concepts.md, "Kept works").
 #pragma once
 

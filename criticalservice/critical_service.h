@@ -1,5 +1,5 @@
-// CriticalService: the provider, and what must be gone before it may be deleted. Source: the
-// generic-delete-protection design; fields and JSON names are that document's.
+// CriticalService: the provider, what must be gone before it may be deleted, and what status.provider records
+// about it. Source: the generic-delete-protection design; fields and JSON names are that document's.
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,8 @@
 
 namespace lastout::criticalservice {
 
-// Of one provider as many of each kind are guarded, so that a flood of one kind pushes out no other. What is
-// to be remembered of them all has room in a status (kMostDeferredDeletions).
+// Of one provider as many of each kind are guarded, so that a flood of one kind pushes out no other. The
+// deletions of all of them fit into a status (kMostDeferredDeletions).
 inline constexpr size_t kMostNamedByPods = 120;
 inline constexpr size_t kMostClusterRights = 60;  // ClusterRoles and ClusterRoleBindings
 inline constexpr size_t kMostNearRights = 30;     // Roles and RoleBindings

@@ -67,8 +67,8 @@ bool isOfKubernetes(const kube::GroupResource& type, const kube::ResourceMap& ty
 
 std::optional<std::string> whyNoProvider(const kube::GroupResource& type, const kube::ResourceMap& types) {
   if (type == criticalServiceType()) return "run nothing, and stay until their own provider is gone anyway";
-  for (const UnsuitableType& refusal : kUnsuitableTypes) {
-    if (*refusal.type == type) return std::string(refusal.why);
+  for (const UnsuitableType& unsuitable : kUnsuitableTypes) {
+    if (*unsuitable.type == type) return std::string(unsuitable.why);
   }
   const kube::ResourceType* known = types.find(type);
   if (known == nullptr || !known->builtIn || isWorkload(type)) return std::nullopt;

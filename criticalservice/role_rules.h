@@ -1,4 +1,5 @@
-// RoleRules: what Roles and ClusterRoles allow, as far as it can be seen that one allows less than before.
+// Rules of Roles and ClusterRoles: what they allow, as far as it can be seen that one allows less than
+// before.
 #pragma once
 
 #include <string>

@@ -64,15 +64,14 @@ void warnOpenWindow(kube::Errors& found, const CriticalService& service, size_t 
 }
 
 void warnSameNamespace(kube::Errors& found, const CriticalService& service, size_t index,
-                       const ValidationContext& surroundings) {
+                       const ValidationContext& context) {
   const std::string& home = service.provider.namespaceName;
   if (home.empty()) return;
   const Criterion& criterion = service.criteria[index];
   const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
   const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
-  const bool inHome = specific != nullptr
-                          ? specific->object.namespaceName == home
-                          : surroundings.carriedIn && surroundings.carriedIn(*finalizer, home);
+  const bool inHome = specific != nullptr ? specific->object.namespaceName == home
+                                          : context.carriedIn && context.carriedIn(*finalizer, home);
   if (!inHome) return;
   report(found,
          criterionPath(index) + ": " +
@@ -90,16 +89,16 @@ void warnExcludedNamespace(kube::Errors& found, const CriticalService& service) 
 }
 
 void warnMissingProvider(kube::Errors& found, const CriticalService& service,
-                         const ValidationContext& surroundings) {
-  if (!surroundings.exists || surroundings.exists(service.provider)) return;
+                         const ValidationContext& context) {
+  if (!context.exists || context.exists(service.provider)) return;
   report(found, missingProvider(service.provider));
 }
 
 void warnStrangeFinalizer(kube::Errors& found, const CriticalService& service, size_t index,
-                          const ValidationContext& surroundings) {
+                          const ValidationContext& context) {
   const auto* criterion = std::get_if<FinalizerCriterion>(&service.criteria[index]);
-  if (criterion == nullptr || !surroundings.finalizers) return;
-  const std::vector<std::string> carried = surroundings.finalizers(criterion->type);
+  if (criterion == nullptr || !context.finalizers) return;
+  const std::vector<std::string> carried = context.finalizers(criterion->type);
   if (carried.empty() || std::ranges::find(carried, criterion->finalizerName) != carried.end()) return;
   report(found, criterionPath(index) + ": no " + kube::toString(criterion->type) + " carries " +
                     kube::inQuotes(criterion->finalizerName) + ", although some carry others" +
@@ -147,27 +146,27 @@ kube::Errors validateChange(const CriticalService& before, const CriticalService
 }
 
 kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& types,
-                      const ValidationContext& surroundings) {
+                      const ValidationContext& context) {
   kube::Errors found;
   if (service.intent == DeletionIntent::OrphanResources) return found;  // it guards nothing any longer
   if (service.hasFormerReplay)
     report(found,
            "spec.replay is the former name of spec.deferredDeletions: write that; the next version does not "
            "read it");
-  if (service.deferral == DeferralMode::Always && !surroundings.personsCount)
+  if (service.deferral == DeferralMode::Always && !context.personsCount)
     report(found,
            "spec.deferredDeletions: Always defers no person's deletion here: lastout serve runs without "
            "--client-ca, and cannot prove who asks. Whoever is denied asks again");
   warnExcludedNamespace(found, service);
   warnNotInstalled(found, "spec.provider", service.provider.type, types);
-  warnMissingProvider(found, service, surroundings);
+  warnMissingProvider(found, service, context);
   for (size_t i = 0; i < service.criteria.size(); ++i) {
     warnNotInstalled(found, criterionPath(i), typeOf(service.criteria[i]), types);
     if (const auto defined = definedByOneOf(service, i))
       warnNotInstalled(found, criterionPath(i), *defined, types);
     warnOpenWindow(found, service, i, types);
-    warnStrangeFinalizer(found, service, i, surroundings);
-    warnSameNamespace(found, service, i, surroundings);
+    warnStrangeFinalizer(found, service, i, context);
+    warnSameNamespace(found, service, i, context);
   }
   return found;
 }

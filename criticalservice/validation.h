@@ -42,6 +42,6 @@ std::string missingProvider(const kube::ObjectKey& provider);
 // and the deletion); instances in the provider's own namespace, whose deletion then waits for somebody to
 // delete them (the document's non-goal).
 kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& types,
-                      const ValidationContext& surroundings);
+                      const ValidationContext& context);
 
 }  // namespace lastout::criticalservice

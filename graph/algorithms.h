@@ -1,5 +1,5 @@
-// Algorithms over the graph, by Boost.Graph: strongly connected components, the order of deletion, cycles,
-// and what is reached from an object.
+// Algorithms over a whole graph, for snapshots: strongly connected components (by Boost.Graph), the order of
+// deletion, cycles, and what is reached from an object.
 #pragma once
 
 #include <cstddef>
@@ -45,6 +45,8 @@ struct Cycles {
   uint32_t leftOut = 0;       // beyond the limit
 };
 
+// Returns where *goes after* contradicts itself, so that no order exists in which everything can go: one
+// shortest cycle of each component, at most `limit`.
 Cycles cycles(const Graph& graph, size_t limit = 100);
 
 // A shortest way from `start` back to it through vertices that are `inside`; empty when there is none.

@@ -81,7 +81,7 @@ class Graph {
   // A copy is what snapshot() gives; it may be changed, too, without the original noticing.
   Graph(const Graph& other) = default;
   Graph& operator=(const Graph& other) = default;
-  // What was moved from may only be destroyed or assigned to.
+  // A moved-from Graph may only be destroyed or assigned to.
   Graph(Graph&& other) = default;
   Graph& operator=(Graph&& other) = default;
   ~Graph() = default;

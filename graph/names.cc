@@ -73,8 +73,8 @@ namespace {
 constexpr size_t kMostNamed = 5;
 constexpr size_t kMostCompared = 10'000;  // names, to find the nearest
 
-// The objects of one type, in the order of their names.
-std::vector<kube::ObjectKey> objectsOf(const Graph& graph, const kube::GroupResource& type) {
+// Returns the objects of one type, absent ones that something names included, in the order of their names.
+std::vector<kube::ObjectKey> namedObjectsOf(const Graph& graph, const kube::GroupResource& type) {
   std::vector<kube::ObjectKey> keys;
   const auto wanted = graph.findType(type);
   if (!wanted) return keys;
@@ -117,7 +117,7 @@ kube::Result<FoundObject> findObject(const Graph& graph, std::string_view refere
   if (!pattern) return tl::unexpected(pattern.error());
   const bool isWhole = !pattern->hasGlob() && !pattern->anyNamespace;
   if (isWhole && graph.findNamed(pattern->key)) return FoundObject{pattern->key, {}};
-  const std::vector<kube::ObjectKey> candidates = objectsOf(graph, pattern->key.type);
+  const std::vector<kube::ObjectKey> candidates = namedObjectsOf(graph, pattern->key.type);
   std::vector<kube::ObjectKey> found;
   std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(found),
                [&](const kube::ObjectKey& key) { return pattern->matches(key); });

@@ -1,4 +1,4 @@
-// SourceText: the text that a parser reads, checked once, with places for messages. Internal to kube/.
+// SourceText: the text that a parser reads, checked once, with places for messages.
 #pragma once
 
 #include <cstdint>

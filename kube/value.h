@@ -1,4 +1,5 @@
-// Value: one YAML or JSON document as a tree that remembers where each node stood.
+// Value: one YAML or JSON document as a tree that remembers where each node stood; and how to read a string,
+// a list or a status condition of it.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +56,8 @@ nlohmann::json toSortedJson(const Value& value);
 Value fromJson(const nlohmann::json& json);
 Value fromJson(const nlohmann::ordered_json& json);
 
-// As Value::at(): textAt(object, {"metadata", "uid"}). What it refers to is part of `value`, or lives for
-// ever.
+// Return the string or the list at the path: textAt(object, {"metadata", "uid"}); empty if the path is
+// missing, or holds another type. The reference is into `value`, or to an empty one that lives for ever.
 const std::string& textAt(const Value& value, std::initializer_list<std::string_view> path);
 const Value::List& listAt(const Value& value, std::initializer_list<std::string_view> path);
 

@@ -1,4 +1,4 @@
-// allOrders: a scenario's expectations in every order that could happen, as a report of replay.
+// replayAllOrders: a scenario's expectations in every order that could happen, as a report of replay.
 #pragma once
 
 #include "prove/explore.h"

@@ -68,14 +68,14 @@ class GraphBuilder {
   }
 
   void addCriticalServices() {
-    const criticalservice::ValidationContext surroundings = around();
+    const criticalservice::ValidationContext context = around();
     for (const kube::Object* object : services_) {
       auto service = criticalservice::parse(*object, manifests_.types);
       if (!service) {
         std::move(service.error().begin(), service.error().end(), std::back_inserter(errors_));
         continue;
       }
-      kube::Errors warnings = criticalservice::warnings(*service, manifests_.types, surroundings);
+      kube::Errors warnings = criticalservice::warnings(*service, manifests_.types, context);
       for (kube::Error& warning : warnings) {
         if (warning.file.empty()) warning.file = object->file;
         if (warning.position.line == 0) warning.position = object->content.position;

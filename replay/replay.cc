@@ -78,7 +78,7 @@ bool Replayer::isWoken(const Action& action) const {
                      [&](const cluster::ClusterEvent& event) { return machine_.isWokenBy(action, event); });
 }
 
-// Everything that is possible has been tried since the last change, and was refused: it will be for ever.
+// Every possible action has been refused since the last change, so nothing will ever happen.
 bool Replayer::settled() const {
   return std::all_of(pending_.begin(), pending_.end(),
                      [&](const Pending& pending) { return pending.triedAt > changedAt_; });

@@ -9,7 +9,7 @@
 
 namespace lastout::replay {
 
-// Every slot that the reference means, in ascending order; none is no error here.
+// Returns every slot that the reference means, in ascending order; may be empty.
 std::vector<cluster::Slot> matches(const cluster::Model& model, const ScenarioReference& reference);
 
 // The same, where nothing is an error that names the nearest object of that type.

@@ -26,7 +26,7 @@ ControllerRole::ControllerRole(const SharedParts& parts)
       keeper_(makeKeeper()),
       probe_(makeProbe()),
       status_(parts.access, parts.view, statusOptions()),
-      carrier_(parts.access, parts.view, carrierOptions()),
+      runner_(parts.access, parts.view, runnerOptions()),
       works_(parts.access, parts.view, worksOptions()),
       holder_(parts.access, parts.view, parts.reads, parts.services, holderOptions()),
       policyTypes_(parts.access, parts.view),
@@ -126,7 +126,7 @@ void ControllerRole::taken() {
   if (replayedDeletions_) replayedDeletions_->reconsider();
   if (keeper_) keeper_->reconsider();
   status_.reconsider();
-  carrier_.reconsider(true);
+  runner_.reconsider(true);
   works_.reconsider();
   holder_.reconsider();
 }
@@ -190,25 +190,24 @@ StatusWriterOptions ControllerRole::statusOptions() {
   return status;
 }
 
-// The webhook role remembers what it denied; this one carries it out, after it has confirmed by itself that
-// it may go.
-DeferredDeletionRunnerOptions ControllerRole::carrierOptions() {
-  DeferredDeletionRunnerOptions carrier;
-  carrier.requesters = options_.requesters;
-  carrier.annotationsCount = [this] { return parts_.annotationPolicy.isEnforced(); };
-  carrier.confirmAnnotationsCount = [this] { return parts_.annotationPolicy.look(); };
-  carrier.clock = [clock = options_.clock] { return std::chrono::floor<std::chrono::seconds>(clock()); };
-  carrier.mayAct = [this] { return lease_.holds() && isAskedAboutAll() && !options_.reviews.auditOnly; };
-  carrier.confirm = [this](const kube::ObjectKey& object) {
+// The webhook role records what it denied; this one runs it, after it has confirmed by itself that it may go.
+DeferredDeletionRunnerOptions ControllerRole::runnerOptions() {
+  DeferredDeletionRunnerOptions runner;
+  runner.requesters = options_.requesters;
+  runner.annotationsCount = [this] { return parts_.annotationPolicy.isEnforced(); };
+  runner.confirmAnnotationsCount = [this] { return parts_.annotationPolicy.look(); };
+  runner.clock = [clock = options_.clock] { return std::chrono::floor<std::chrono::seconds>(clock()); };
+  runner.mayAct = [this] { return lease_.holds() && isAskedAboutAll() && !options_.reviews.auditOnly; };
+  runner.confirm = [this](const kube::ObjectKey& object) {
     return isConfirmedToGo(parts_.view, parts_.reads, parts_.services, object,
                            steady_clock::now() + kConfirmPatience);
   };
-  carrier.forget = [this](const std::string& service, const criticalservice::DeferredDeletion& deletion) {
+  runner.forget = [this](const std::string& service, const criticalservice::DeferredDeletion& deletion) {
     parts_.deferredDeletions.forget(service, deletion);
   };
-  carrier.random = options_.random;
-  carrier.told = parts_.tellOf;
-  return carrier;
+  runner.random = options_.random;
+  runner.told = parts_.tellOf;
+  return runner;
 }
 
 bool ControllerRole::isAskedAboutAll() const { return !keeper_ || keeper_->asksAboutAll().value_or(false); }
@@ -216,7 +215,7 @@ bool ControllerRole::isAskedAboutAll() const { return !keeper_ || keeper_->asksA
 WorkFinalizerControllerOptions ControllerRole::worksOptions() {
   WorkFinalizerControllerOptions works;
   works.mayKeep = [this] { return mayHoldAnything(); };
-  works.refused = [this] { return carrier_.refused(); };
+  works.refused = [this] { return runner_.refused(); };
   works.persons = [this, clock = options_.clock] {
     return PersonsDeletions{
         [this](const std::string& user) { return options_.requesters.isPersonThatCounts(user); },
@@ -255,7 +254,7 @@ void ControllerRole::start() {
   if (keeper_) keeper_->start();
   if (probe_) probe_->start();
   status_.start();
-  carrier_.start();
+  runner_.start();
   works_.start();
   holder_.start();
   if (policyKeeper_) policyKeeper_->start();
@@ -267,7 +266,7 @@ void ControllerRole::start() {
 }
 
 void ControllerRole::end() {
-  carrier_.stop();
+  runner_.stop();
   works_.end();
   holder_.end();
   if (heldPolicies_) heldPolicies_->end();
@@ -297,7 +296,7 @@ void ControllerRole::stop() {
 }
 
 void ControllerRole::told() {
-  carrier_.reconsider();
+  runner_.reconsider();
   works_.reconsider();
   holder_.reconsider();
 }
@@ -315,7 +314,7 @@ void ControllerRole::reconsider(bool knowsCertificate) {
   }
   if (probe_) probe_->reconsider();
   status_.reconsider();
-  carrier_.reconsider(true);
+  runner_.reconsider(true);
   works_.reconsider();
   holder_.reconsider();
   if (policyKeeper_) policyKeeper_->reconsider();

@@ -67,7 +67,7 @@ class ControllerRole {
  private:
   LeaseHolderOptions leaseOptions();
   StatusWriterOptions statusOptions();
-  DeferredDeletionRunnerOptions carrierOptions();
+  DeferredDeletionRunnerOptions runnerOptions();
   WorkFinalizerControllerOptions worksOptions();
   HoldFinalizerControllerOptions holderOptions();
   std::unique_ptr<WebhookKeeper> makeKeeper();
@@ -97,7 +97,7 @@ class ControllerRole {
   const std::unique_ptr<WebhookKeeper> keeper_;  // null: others keep the webhook configuration
   const std::unique_ptr<WebhookProbe> probe_;    // null: it is not tried whether API servers ask
   StatusWriter status_;
-  DeferredDeletionRunner carrier_;
+  DeferredDeletionRunner runner_;
   WorkFinalizerController works_;
   HoldFinalizerController holder_;
   PolicyTypes policyTypes_;

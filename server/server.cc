@@ -91,7 +91,7 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
       policies_(view_, policyOptions(options_, policyClusters_,
                                      [this](const kube::ObjectMeta& policy, const std::string& lister,
                                             const std::string& why) { tellOf(policy, lister, why); })),
-      policyReviews_(access_, view_, policies_, options_.policies),
+      policyReviewer_(access_, view_, policies_, options_.policies),
       reads_(access_, view_, [this](const ConfirmingReads::Done& read) { metrics_.count(read); }),
       services_(access_, view_),
       rights_(access_),
@@ -135,7 +135,7 @@ SharedParts Server::parts() {
           annotationPolicy_,
           deferredDeletions_,
           policies_,
-          policyReviews_,
+          policyReviewer_,
           certificates_.get(),
           [this] { return health(); },
           [this](const DeferredDeletionEvent& news) { tellOf(news); }};
@@ -307,7 +307,7 @@ void Server::stop(std::chrono::milliseconds grace) {
   if (controller_) controller_->end();
   reads_.stop();  // these may be waited for
   services_.stop();
-  policyReviews_.stop();
+  policyReviewer_.stop();
   policyClusters_.stop();
   rights_.stop();
   if (controller_) controller_->stop();

@@ -89,7 +89,7 @@ class Server {
   LiveView view_;
   PolicyClusters policyClusters_;
   PolicyView policies_;
-  PolicyReviewer policyReviews_;
+  PolicyReviewer policyReviewer_;
   ConfirmingReads reads_;
   CurrentServices services_;
   ObjectRights rights_;

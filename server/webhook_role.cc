@@ -20,7 +20,7 @@ std::string nameOfProcess(const client::RandomFraction& random) {
   return name;
 }
 
-ReviewHandlerOptions reviewsOptions(const SharedParts& parts) {
+ReviewHandlerOptions reviewHandlerOptions(const SharedParts& parts) {
   ReviewHandlerOptions reviews = parts.options.reviews;
   reviews.policies = &parts.policyReviews;
   reviews.personsCount = parts.options.requesters.personsCount;
@@ -34,11 +34,11 @@ WebhookRole::WebhookRole(const SharedParts& parts, AsksAt asksAt)
     : asksAt_(std::move(asksAt)),
       isPathSecret_(parts.options.webhook.has_value()),
       name_(nameOfProcess(parts.options.random())),
-      reviews_(parts.view, parts.reads, parts.services, parts.rights, reviewsOptions(parts),
-               [&metrics = parts.metrics, verdict = parts.options.verdict](const ReviewResult& given) {
-                 metrics.count(given);
-                 verdict(given);
-               }) {}
+      reviewHandler_(parts.view, parts.reads, parts.services, parts.rights, reviewHandlerOptions(parts),
+                     [&metrics = parts.metrics, verdict = parts.options.verdict](const ReviewResult& given) {
+                       metrics.count(given);
+                       verdict(given);
+                     }) {}
 
 kube::Result<std::unique_ptr<WebhookRole>> WebhookRole::open(const SharedParts& parts, AsksAt asksAt) {
   std::unique_ptr<WebhookRole> role(new WebhookRole(parts, std::move(asksAt)));
@@ -49,7 +49,7 @@ kube::Result<std::unique_ptr<WebhookRole>> WebhookRole::open(const SharedParts& 
 kube::Result<void> WebhookRole::listen(const SharedParts& parts) {
   usePaths({reviewPathOf(parts.options.http.identity.privateKey)});
   std::vector<net::HttpRoute> routes;
-  const auto review = [this](const net::HttpRequest& request) { return reviews_.answer(request); };
+  const auto review = [this](const net::HttpRequest& request) { return reviewHandler_.answer(request); };
   const auto knows = [this](const std::string& path) { return isReviewPath(path); };
   for (const char* below : {"", "/"})
     routes.push_back(

@@ -44,7 +44,7 @@ class WebhookRole {
   const AsksAt asksAt_;
   const bool isPathSecret_;
   const std::string name_;  // in answers to probes
-  ReviewHandler reviews_;
+  ReviewHandler reviewHandler_;
   mutable kube::Mutex mutex_;
   ReviewPaths paths_ LASTOUT_GUARDED_BY(mutex_);
   std::unique_ptr<net::HttpServer> http_;

@@ -60,7 +60,7 @@ ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& wa
     const auto rights = [&](const AccessAttributes& wanted) { return mayDo(users_, reviewed.user, wanted); };
     return reviewByPolicies(*plane_.policies.snapshot(), reviewed, rights);
   };
-  ReviewOutcome outcome = reviewer_.review(std::move(request), accept, policies);
+  ReviewOutcome outcome = dispatcher_.review(std::move(request), accept, policies);
   warnings.insert(warnings.end(), std::make_move_iterator(outcome.warnings.begin()),
                   std::make_move_iterator(outcome.warnings.end()));
   return tell(mutation, {std::move(outcome.asked), std::move(outcome.denial)});

@@ -18,7 +18,7 @@ class Admitter {
  public:
   // Keeps references. `users` answers the policies' questions about rights.
   Admitter(ControlPlane& plane, WebhookDispatcher& reviewer, const Users& users)
-      : plane_(plane), reviewer_(reviewer), users_(users) {}
+      : plane_(plane), dispatcher_(reviewer), users_(users) {}
 
   struct Result {
     std::vector<std::string> webhooks;  // names of those that were asked
@@ -40,7 +40,7 @@ class Admitter {
   ApiResult<void> tell(const Mutation& mutation, Result verdict) const;
 
   ControlPlane& plane_;
-  WebhookDispatcher& reviewer_;
+  WebhookDispatcher& dispatcher_;
   const Users& users_;
   Observer observer_;
 };

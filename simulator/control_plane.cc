@@ -39,12 +39,12 @@ ApiError terminatingNamespace(const kube::ObjectKey& key) {
 
 }  // namespace
 
-ControlPlane::ControlPlane(cluster::Timing timing, size_t history, ControlPlaneEnvironment surroundings)
-    : storage(history), live(timing), surroundings_(std::move(surroundings)) {}
+ControlPlane::ControlPlane(cluster::Timing timing, size_t history, ControlPlaneEnvironment context)
+    : storage(history), live(timing), environment_(std::move(context)) {}
 
-std::string ControlPlane::now() const { return kube::timestampText(surroundings_.wallClock()); }
+std::string ControlPlane::now() const { return kube::timestampText(environment_.wallClock()); }
 
-int64_t ControlPlane::seconds() const { return surroundings_.wallClock().time_since_epoch().count(); }
+int64_t ControlPlane::seconds() const { return environment_.wallClock().time_since_epoch().count(); }
 
 // RFC 4122, version 4.
 std::string ControlPlane::newUid() const {
@@ -92,7 +92,7 @@ ApiResult<void> ControlPlane::mayCommit(const Mutation& mutation) {
 }
 
 ApiResult<RecordRef> ControlPlane::commit(const Mutation& mutation) {
-  live.advance(surroundings_.time());
+  live.advance(environment_.time());
   if (auto possible = mayCommit(mutation); !possible) return tl::unexpected(std::move(possible.error()));
   switch (mutation.operation) {
     case Mutation::Operation::Create:
@@ -235,13 +235,13 @@ void ControlPlane::noticed(const Write& write) {
 
 void ControlPlane::unserve(const kube::GroupResource& type) {
   for (ServedTypePointer& former : types.remove(type))
-    formerTypes_.push_back({std::move(former), surroundings_.time() + kNamedByDiscovery});
+    formerTypes_.push_back({std::move(former), environment_.time() + kNamedByDiscovery});
   // It is still served when the CRD's names were those of a built-in type.
   if (types.findPreferred(type) == nullptr) storage.drop(type);
 }
 
 TypeRegistry ControlPlane::discoveredTypes() {
-  const auto now = surroundings_.time();
+  const auto now = environment_.time();
   std::erase_if(formerTypes_, [now](const FormerType& former) { return former.namedUntil <= now; });
   std::vector<ServedTypePointer> former;
   for (const FormerType& one : formerTypes_) former.push_back(one.type);

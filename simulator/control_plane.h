@@ -41,7 +41,7 @@ class ControlPlane {
   // Each is called after a write, with the lock held.
   using Observer = std::function<void(const Write&)>;
 
-  ControlPlane(cluster::Timing timing, size_t history, ControlPlaneEnvironment surroundings);
+  ControlPlane(cluster::Timing timing, size_t history, ControlPlaneEnvironment context);
 
   kube::Mutex mutex;
   kube::ConditionVariable changed;  // notified after writes, and when the clock is set or a watch is ended
@@ -66,8 +66,8 @@ class ControlPlane {
   std::string now() const;  // as timestamps are written
   int64_t seconds() const;  // since the epoch
   std::string newUid() const;
-  uint64_t random() const { return surroundings_.random(); }
-  std::chrono::steady_clock::time_point stopwatch() const { return surroundings_.stopwatch(); }
+  uint64_t random() const { return environment_.random(); }
+  std::chrono::steady_clock::time_point stopwatch() const { return environment_.stopwatch(); }
 
   // Fails, in the API server's words, if the object cannot be created now: its name is taken, or its
   // namespace or type does not exist or is being deleted.
@@ -104,7 +104,7 @@ class ControlPlane {
     std::chrono::milliseconds namedUntil;  // on the controllers' clock
   };
 
-  ControlPlaneEnvironment surroundings_;
+  ControlPlaneEnvironment environment_;
   std::vector<Observer> observers_;
   std::vector<FormerType> formerTypes_ LASTOUT_GUARDED_BY(mutex);
 };

@@ -44,12 +44,12 @@ EmbeddedCluster::EmbeddedCluster(EmbeddedOptions options)
       plane_(options_.timing, options_.history,
              {options_.wallClock, [this] { return clock_.now(); }, [this] { return random(); },
               options_.stopwatch}),
-      reviewer_(plane_.webhooks, options_.callWebhook,
-                [this] {
-                  const kube::MutexLock lock(plane_.mutex);
-                  return plane_.newUid();
-                }),
-      admitter_(plane_, reviewer_, options_.users),
+      dispatcher_(plane_.webhooks, options_.callWebhook,
+                  [this] {
+                    const kube::MutexLock lock(plane_.mutex);
+                    return plane_.newUid();
+                  }),
+      admitter_(plane_, dispatcher_, options_.users),
       controllers_(plane_, admitter_),
       api_(plane_, admitter_, options_.users) {
   plane_.certificates = options_.authority;

@@ -76,7 +76,7 @@ class EmbeddedCluster {
   std::mt19937_64 random_ LASTOUT_GUARDED_BY(randomMutex_);
   VirtualClock clock_;
   ControlPlane plane_;
-  WebhookDispatcher reviewer_;
+  WebhookDispatcher dispatcher_;
   Admitter admitter_;
   Controllers controllers_;
   Api api_;

@@ -1,4 +1,4 @@
-// Causes: what is wrong with one field of an object, in the API server's words. simulator/status.h's
+// StatusCauses of one field of an object, in the API server's words. simulator/status.h's
 // invalid() makes the answer 422 of them.
 #pragma once
 

@@ -66,7 +66,7 @@ struct KnownUser {
 class Rbac;
 
 // The users of a tokens file, and the stored roles and bindings where these count, too (nullptr: they do
-// not). Without both no token is anybody's, and all users may do everything.
+// not). Without both every token is rejected, and all users may do everything.
 struct Users {
   std::vector<KnownUser> known;
   const Rbac* rbac = nullptr;

@@ -35,7 +35,7 @@ std::string messageOf(const DeferredDeletionEvent& news) {
       return object + ": its deletion, asked for by " + user + ", is deferred until it may go";
     case Kind::Dropped:
       return object + ": its deletion, asked for by " + user +
-             ", is denied and could not be remembered: delete it once it may go";
+             ", is denied and could not be recorded: delete it once it may go";
     case Kind::Deleted:
       return object + " is deleted now, as " + user + " had asked";
     case Kind::TakenBack:

@@ -30,7 +30,8 @@ struct DeferredDeletionEvent {
   bool isOfWork = false;
 };
 
-std::string_view toString(DeferredDeletionEvent::Kind kind);  // "remembered", for metrics
+std::string_view toString(
+    DeferredDeletionEvent::Kind kind);  // the label of a metric: "remembered" for Recorded
 // Returns the Event about `regarding`; its message also goes to the log.
 Event eventOf(const DeferredDeletionEvent& news);
 

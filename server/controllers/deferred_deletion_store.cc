@@ -94,10 +94,11 @@ bool DeferredDeletionStore::isOfController(const DeferredDeletion& deletion) con
   return options_.requesters.isController(deletion.requestedBy);
 }
 
-// That deletion, or one that is wanted whoever owns the object; and it will be carried out.
-bool DeferredDeletionStore::remembers(criticalservice::DeferralMode deferral,
-                                      const DeferredDeletions& deferredDeletions,
-                                      const DeferredDeletion& deletion) const {
+// Returns true if the status records that deletion, or one that counts whoever owns the object, and lastout
+// will run it.
+bool DeferredDeletionStore::isRecordedIn(criticalservice::DeferralMode deferral,
+                                         const DeferredDeletions& deferredDeletions,
+                                         const DeferredDeletion& deletion) const {
   return std::ranges::any_of(deferredDeletions.deletions, [&](const DeferredDeletion& known) {
     if (known.object != deletion.object || known.uid != deletion.uid) return false;
     if (!admission::isDeferred(deferral, isOfController(known))) return false;
@@ -117,7 +118,7 @@ DeferredDeletionStore::Places DeferredDeletionStore::placesFor(const DeferredDel
     for (const uint32_t number : view.servicesRecording(deletion.object)) {
       const criticalservice::CriticalService& service = view.guards().service(number);
       if (admission::isDeferred(service.deferral, isOfController(deletion)))
-        places[service.meta.name] = remembers(service.deferral, service.deferredDeletions, deletion);
+        places[service.meta.name] = isRecordedIn(service.deferral, service.deferredDeletions, deletion);
     }
   });
   return places;
@@ -136,7 +137,7 @@ std::set<std::string> DeferredDeletionStore::missing(const Places& places, const
   return services;
 }
 
-// Most denials are a person's, which nobody remembers.
+// Most denials are a person's, which no CriticalService records.
 DeferredDeletionStore::DeferringServices DeferredDeletionStore::deferringServicesOf(
     const kube::ObjectKey& object, bool byController) const {
   DeferringServices deferringServices = DeferringServices::None;
@@ -175,7 +176,7 @@ std::string DeferredDeletionStore::record(const admission::Review& review, TimeP
   return {};
 }
 
-// What nobody remembers.
+// Returns the advice for a denial that is not recorded.
 std::string DeferredDeletionStore::adviceFor(const admission::Review& review,
                                              DeferringServices deferringServices) const {
   bool isSeen = false;
@@ -360,7 +361,7 @@ std::optional<TimePoint> DeferredDeletionStore::writeFirst() {
   return now;
 }
 
-// What the CriticalService remembers is read as it is now, so that nothing is lost that another lastout
+// Reads the status as it is now, so that nothing is lost that another lastout
 // wrote. Of what is too large altogether half is tried, and half of that, down to the count of what was
 // dropped.
 DeferredDeletionStore::Written DeferredDeletionStore::write(const std::string& service,
@@ -398,7 +399,7 @@ DeferredDeletionStore::StatusUpdate DeferredDeletionStore::outcomeOf(const Chang
     return forgotten != changes.forgotten.end() && forgotten->second == deletion;
   });
   for (const auto& [uid, deletion] : changes.recorded) {
-    if (remembers(deferral, wanted.deferredDeletions, deletion)) continue;
+    if (isRecordedIn(deferral, wanted.deferredDeletions, deletion)) continue;
     const bool isRecorded = criticalservice::add(wanted.deferredDeletions, deletion, most);
     wanted.news.push_back(
         {isRecorded ? DeferredDeletionEvent::Kind::Recorded : DeferredDeletionEvent::Kind::Dropped,

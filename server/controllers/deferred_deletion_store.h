@@ -124,9 +124,9 @@ class DeferredDeletionStore {
 
   std::string adviceFor(const admission::Review& review, DeferringServices deferringServices) const;
   bool isOfController(const criticalservice::DeferredDeletion& deletion) const;
-  bool remembers(criticalservice::DeferralMode deferral,
-                 const criticalservice::DeferredDeletions& deferredDeletions,
-                 const criticalservice::DeferredDeletion& deletion) const;
+  bool isRecordedIn(criticalservice::DeferralMode deferral,
+                    const criticalservice::DeferredDeletions& deferredDeletions,
+                    const criticalservice::DeferredDeletion& deletion) const;
   void add(Deletions& deletions, const criticalservice::DeferredDeletion& deletion) const;
   // The CriticalServices that have to record a deletion; true: its status has it already.
   using Places = std::map<std::string, bool>;

@@ -60,12 +60,12 @@ HoldFinalizerController::HoldFinalizerController(const std::shared_ptr<client::A
              .grantedBy = "lastout-holds-providers",
              .mayAct = options_.mayAct,
              .changes = [this] { return changes(); },
-             .looksOn = [this] { strays_.forget(); },
+             .looksOn = [this] { unwatched_.forget(); },
              .attempted = [this](const FinalizerChange& change,
                                  const std::string& problem) { noteProblem(change, problem); },
              .random = options_.random,
              .log = options_.log}),
-      strays_(loop_.server(), loop_.patience(), loop_.backoff(), options_.log) {}
+      unwatched_(loop_.server(), loop_.patience(), loop_.backoff(), options_.log) {}
 
 std::vector<FinalizerChange> HoldFinalizerController::changes() {
   std::vector<HoldingChange> holdings;
@@ -73,7 +73,7 @@ std::vector<FinalizerChange> HoldFinalizerController::changes() {
   view_.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& /*types*/) {
     holdings = holdingsToChange(view, mayHold);
   });
-  for (const auto& [provider, uid] : strays_.look(view_))
+  for (const auto& [provider, uid] : unwatched_.look(view_))
     holdings.push_back({provider, uid, HoldFinalizerAction::Ends, true});
   // What has to be confirmed may take long.
   std::ranges::stable_sort(holdings, {}, &HoldingChange::holding);
@@ -94,7 +94,7 @@ FinalizerChange HoldFinalizerController::asFinalizer(const HoldingChange& change
     return isStillTo(change, provider);
   };
   finalizer.done = [this, change] { tell(change); };
-  finalizer.moot = [this, change] { strays_.remove(change.provider); };
+  finalizer.moot = [this, change] { unwatched_.remove(change.provider); };
   return finalizer;
 }
 

@@ -67,7 +67,7 @@ class HoldFinalizerController {
   mutable kube::Mutex mutex_;
   std::map<kube::ObjectKey, std::string> problems_ LASTOUT_GUARDED_BY(mutex_);
   FinalizerLoop loop_;
-  UnwatchedHeldProviders strays_;  // of the loop's thread
+  UnwatchedHeldProviders unwatched_;  // of the loop's thread
 };
 
 }  // namespace lastout::server

@@ -37,7 +37,7 @@ constexpr const char* kNotUnderstood = "NotUnderstood";
 // --- conditions
 
 struct ConditionText {
-  std::optional<bool> status;  // nothing: Unknown
+  std::optional<bool> status;  // nullopt: Unknown
   std::string reason;
   std::string message;
 };
@@ -149,7 +149,7 @@ CriterionState look(const graph::Graph& graph, const criticalservice::Criterion&
 }
 
 struct ProviderObservation {
-  std::optional<bool> present;  // nothing: not seen, and it is not known whether that means anything
+  std::optional<bool> present;  // nullopt: not seen, and it is not known whether that means anything
   bool terminating = false;
   bool held = false;  // by lastout's finalizer
   criticalservice::ProviderStatus seen;

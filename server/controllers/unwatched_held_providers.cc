@@ -28,26 +28,26 @@ UnwatchedHeldProviders::UnwatchedHeldProviders(client::ApiServer& server, Patien
 
 const UnwatchedHeldProviders::Uids& UnwatchedHeldProviders::look(const LiveView& view) {
   const auto now = std::chrono::steady_clock::now();
-  if (now < lookAgain_) return strays_;
+  if (now < lookAgain_) return found_;
   lookAgain_ = now + kStrayPause;
   const std::vector<kube::GroupResource> followed = view.wanted();
   for (const kube::GroupResource& type : criticalservice::typesThatCanBeHeld()) {
     if (std::ranges::binary_search(followed, type)) {
-      std::erase_if(strays_, [&](const auto& stray) { return stray.first.type == type; });
+      std::erase_if(found_, [&](const auto& stray) { return stray.first.type == type; });
       listAgain_.erase(type);
       continue;
     }
     const auto served = view.find(type);
     if (served && now >= listAgain_[type]) list(*served, now);
   }
-  return strays_;
+  return found_;
 }
 
 void UnwatchedHeldProviders::list(const kube::ResourceType& type, TimePoint now) {
   const auto take = [&](const std::vector<client::StreamedObject>& page) {
     for (const client::StreamedObject& object : page) {
       if (kube::hasFinalizer(object.meta, kube::kCriteriaFinalizer))
-        strays_[{type.type, object.meta.namespaceName, object.meta.name}] = object.meta.uid;
+        found_[{type.type, object.meta.namespaceName, object.meta.name}] = object.meta.uid;
     }
   };
   const auto listed = client_.list({client::collectionPath(type)}, take);
@@ -57,7 +57,7 @@ void UnwatchedHeldProviders::list(const kube::ResourceType& type, TimePoint now)
 }
 
 void UnwatchedHeldProviders::forget() {
-  strays_.clear();
+  found_.clear();
   listAgain_.clear();
   lookAgain_ = {};
 }

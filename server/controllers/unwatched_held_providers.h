@@ -26,7 +26,7 @@ class UnwatchedHeldProviders {
 
   // Lists what is to be listed.
   const Uids& look(const LiveView& view);
-  void remove(const kube::ObjectKey& provider) { strays_.erase(provider); }
+  void remove(const kube::ObjectKey& provider) { found_.erase(provider); }
   // Another lastout leads meanwhile.
   void forget();
 
@@ -38,7 +38,7 @@ class UnwatchedHeldProviders {
   client::Backoff backoff_;
   ProblemLog problems_;
   TimePoint lookAgain_;
-  Uids strays_;
+  Uids found_;
   std::map<kube::GroupResource, TimePoint> listAgain_;  // of types that nobody follows
 };
 

@@ -96,10 +96,10 @@ Changed WorkFinalizerController::mayBeLetGo(const KeptWorkChange& change, const 
   if (change.forsaken) return isForsaken(*change.forsaken);
   if (!options_.mayKeep()) return true;
   if (work.deletionTimestamp && !change.terminates) return false;
-  return isRecorded(change.uid).map([](bool remembered) { return !remembered; });
+  return isRecorded(change.uid).map([](bool recorded) { return !recorded; });
 }
 
-// Of what nobody follows, a deletion is deferred that the work's agent has asked for: it is remembered before
+// Of what nobody follows, a deletion is deferred that the work's agent has asked for: it is recorded before
 // the agent strikes it from the work's record, but the watch of the CriticalServices may tell so later than
 // that of the works.
 Changed WorkFinalizerController::isRecorded(const std::string& work) {

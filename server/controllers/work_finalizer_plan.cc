@@ -140,7 +140,7 @@ class FactsOfWorks {
     });
   }
 
-  // What lastout would carry out the deletion of.
+  // Adds the objects whose deletions lastout would run.
   void addGuarded(const CriticalService& service) {
     for (const admission::Guard& guard :
          admission::guardsOf(service, types_, home_, dependenciesOf(service))) {
@@ -166,8 +166,7 @@ class FactsOfWorks {
     }
   }
 
-  // Of a type that nobody follows, or may, it is known that an object is there as long as its deletion is
-  // remembered: whoever carries that out asks for it.
+  // An object of a type that nobody follows counts as there as long as its deletion is recorded.
   void addRecorded(const CriticalService& service) {
     if (!wantsDeferral(service)) return;
     const uint32_t number = view_.guards().find(service.meta.name);
@@ -200,8 +199,8 @@ class FactsOfWorks {
   const KnownOfWorks known_;
   std::map<ObjectId, std::set<ObjectId>> named_;  // what is guarded, or lastout's own, by owner
   std::set<kube::GroupResource> reviewed_;        // the types of all providers, and of what they need
-  std::set<std::string> recordedUids_;            // uids of what some CriticalService wants to be carried out
-  std::set<std::string> ofPersons_;               // those of them that count whoever owns them
+  std::set<std::string> recordedUids_;  // in the deletions that CriticalServices record and want to be run
+  std::set<std::string> ofPersons_;     // those of them that count whoever owns them
   std::map<std::string, std::set<std::string>> unseen_;  // those of what nobody follows, by owner
 };
 

@@ -173,7 +173,7 @@ ReviewHandler::Judgement ReviewHandler::judgeDelete(const admission::Review& rev
   admission::PreliminaryVerdict first = view_.judge(object, steady_clock::now(), {}, deletionEffect);
   if (!first.decision.allowed)
     return {false, first.decision.reason, std::move(first.explanation),
-            warningsOfYouth(review, deletionEffect), false};
+            heldTooRecentlyWarning(review, deletionEffect), false};
   auto asked = reads_.ask(std::move(first.toConfirm));  // goes on while CriticalServices are read
   const Comparison compared = compareWithServices(object, deadline);
   if (compared.missed) return unconfirmed(object, *compared.missed, deletionEffect);
@@ -182,9 +182,9 @@ ReviewHandler::Judgement ReviewHandler::judgeDelete(const admission::Review& rev
   return judgement;
 }
 
-// It would be held, were the finalizer not that young.
-std::vector<std::string> ReviewHandler::warningsOfYouth(const admission::Review& review,
-                                                        admission::DeletionEffect deletionEffect) const {
+// Warns when the only reason for the denial is that lastout's finalizer was added moments ago.
+std::vector<std::string> ReviewHandler::heldTooRecentlyWarning(
+    const admission::Review& review, admission::DeletionEffect deletionEffect) const {
   const admission::Deletion& deletion = review.deletion;
   const admission::DeletionEffect later = admission::deletionEffectOf(
       deletion.isHeld, deletion.waitsForDependents, admission::requestedPropagationOf(deletion.policy));
@@ -195,8 +195,8 @@ std::vector<std::string> ReviewHandler::warningsOfYouth(const admission::Review&
       " only once its finalizer has stood for a while (lastout serve --hold-after): try again in a minute"};
 }
 
-// The object as the request has it, too, not only as the watch does: who takes the finalizer off meanwhile
-// changes the object, and has its DELETE reviewed again.
+// Uses the object as the request has it, too, not only as the watch shows it: removing the finalizer changes
+// the object, so the API server reviews the DELETE again.
 admission::DeletionEffect ReviewHandler::deletionEffectOf(const admission::Review& review,
                                                           TimePoint now) const {
   const admission::Deletion& deletion = review.deletion;

@@ -77,8 +77,8 @@ class ReviewHandler {
 
   Judgement judge(const admission::Review& review, TimePoint deadline) const;
   Judgement judgeDelete(const admission::Review& review, TimePoint deadline) const;
-  std::vector<std::string> warningsOfYouth(const admission::Review& review,
-                                           admission::DeletionEffect deletionEffect) const;
+  std::vector<std::string> heldTooRecentlyWarning(const admission::Review& review,
+                                                  admission::DeletionEffect deletionEffect) const;
   admission::DeletionEffect deletionEffectOf(const admission::Review& review, TimePoint now) const;
   Judgement judgeByWatch(const kube::ObjectKey& object, admission::DeletionEffect deletionEffect,
                          TimePoint deadline,

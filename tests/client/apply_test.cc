@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "protection/policy.h"
-#include "tests/client/scripted_server.h"
+#include "tests/client/script.h"
 
 namespace lastout::client {
 namespace {

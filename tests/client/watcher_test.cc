@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "tests/client/scripted_server.h"
+#include "tests/client/script.h"
 
 namespace lastout::testing {
 namespace {

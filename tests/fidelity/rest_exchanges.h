@@ -1,4 +1,4 @@
-// RestExchanges: the HTTP exchanges that were recorded on a real control plane, as values.
+// The HTTP exchanges that were recorded on a real control plane, as values.
 #pragma once
 
 #include <string>

@@ -177,7 +177,7 @@ Acts holdingsOfServer(const WorksView& view) {
   return acts;
 }
 
-// Those of a type that no CriticalService names any more the server has to list (stray_providers.h).
+// Those of a type that no CriticalService names any more the server has to list (unwatched_held_providers.h).
 Acts holdingsOfMachine(const Transition& transition) {
   Acts acts;
   const cluster::Model& model = transition.model();

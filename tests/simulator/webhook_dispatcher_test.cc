@@ -35,7 +35,7 @@ class ReviewerTest : public testing::Test {
     add(name, std::move(asked), change, "MutatingWebhookConfiguration");
   }
 
-  ReviewOutcome review(ReviewRequest request) { return reviewer_.review(std::move(request)); }
+  ReviewOutcome review(ReviewRequest request) { return dispatcher_.review(std::move(request)); }
 
   Webhooks webhooks_;
 
@@ -52,7 +52,7 @@ class ReviewerTest : public testing::Test {
 
   std::map<std::string, Asked> asked_;
   std::atomic<int> uids_ = 0;
-  WebhookDispatcher reviewer_{
+  WebhookDispatcher dispatcher_{
       webhooks_, [this](const Webhook& webhook, const std::string& body) { return call(webhook, body); },
       [this] { return "uid-" + std::to_string(++uids_); }, 2};
 };

@@ -1,8 +1,8 @@
+#include "tls/openssl.h"
+
 #include <gmock/gmock.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
-
-#include "tls/openssl.h"
 
 namespace lastout::tls {
 namespace {

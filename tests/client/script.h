@@ -1,4 +1,4 @@
-// ScriptedServer: an API server that gives the answers of a test, one after the other.
+// Script: the answers of an API server, one after the other, as a test writes them.
 #pragma once
 
 #include <condition_variable>

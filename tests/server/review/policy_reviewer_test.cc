@@ -1,8 +1,9 @@
 // Verdicts by DeletionPolicies that need other objects, beside a real API.
+#include "server/review/policy_reviewer.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/review/policy_reviewer.h"
 #include "tests/protection/plain_policy.h"
 #include "tests/protection/policies.h"
 #include "tests/support/policies_fixture.h"
@@ -270,12 +271,12 @@ TEST_F(AppcatElsewhere, AClusterThatNobodyNamedProtects) {
           "--policy-cluster another=FILE");
 }
 
-class PolicyReviewsTest : public PoliciesTest {
+class PolicyReviewerTest : public PoliciesTest {
  public:
   const kube::ObjectKey shop{{"", "namespaces"}, "", "shop"};
 };
 
-TEST_F(PolicyReviewsTest, DeniesADeletionUntilPoliciesAreKnown) {
+TEST_F(PolicyReviewerTest, DeniesADeletionUntilPoliciesAreKnown) {
   create(kSpaces, objectOf("v1", "Namespace", "shop", Json::object()));
   follow();
   const Json denied =
@@ -283,7 +284,7 @@ TEST_F(PolicyReviewsTest, DeniesADeletionUntilPoliciesAreKnown) {
   EXPECT_EQ(denied["status"]["details"]["causes"][0]["reason"], "ProtectionUnknown");
 }
 
-TEST_F(PolicyReviewsTest, CascadingProtectsWhileSomethingIsActiveBelow) {
+TEST_F(PolicyReviewerTest, CascadingProtectsWhileSomethingIsActiveBelow) {
   const Json cascading = {{"policy.kruise.io/delete-protection", "Cascading"}};
   create(kSpaces, objectOf("v1", "Namespace", "shop", cascading));
   create(kDefinitionsPath, definition("example.com", "gizmos", "Gizmo", "Cluster", cascading));
@@ -311,7 +312,7 @@ TEST_F(PolicyReviewsTest, CascadingProtectsWhileSomethingIsActiveBelow) {
              true);
 }
 
-TEST_F(PolicyReviewsTest, WhatRefersToAnObjectCountsBeforeAWatchTellsOfIt) {
+TEST_F(PolicyReviewerTest, WhatRefersToAnObjectCountsBeforeAWatchTellsOfIt) {
   const std::string maps = "/api/v1/namespaces/default/configmaps";
   for (const char* name : {"by-label", "by-owner", "free"})
     create(maps, objectOf("v1", "ConfigMap", name, Json::object()));
@@ -349,7 +350,7 @@ TEST_F(PolicyReviewsTest, WhatRefersToAnObjectCountsBeforeAWatchTellsOfIt) {
   deletionOf(std::string(kSpaces) + "/shop", shop, false, "1 active Pod in it (Pod/web)");
 }
 
-TEST_F(PolicyReviewsTest, WhatIsListedIsInUse) {
+TEST_F(PolicyReviewerTest, WhatIsListedIsInUse) {
   create(kDefinitionsPath, definition("example.com", "usages", "Usage"));
   create("/api/v1/namespaces/default/configmaps", objectOf("v1", "ConfigMap", "key", Json::object()));
   followAll();
@@ -372,7 +373,7 @@ TEST_F(PolicyReviewsTest, WhatIsListedIsInUse) {
 }
 
 // What lists something where nobody asks is told of, once, as it does not protect.
-TEST_F(PolicyReviewsTest, WhatIsListedInANamespaceThatIsNotAskedAboutIsTold) {
+TEST_F(PolicyReviewerTest, WhatIsListedInANamespaceThatIsNotAskedAboutIsTold) {
   std::vector<std::string> told;
   PolicyViewOptions options;
   options.unasked = {"kube-system", "lastout"};
@@ -406,7 +407,7 @@ TEST_F(PolicyReviewsTest, WhatIsListedInANamespaceThatIsNotAskedAboutIsTold) {
   EXPECT_THAT(lists(both), ::testing::IsEmpty());
 }
 
-TEST_F(PolicyReviewsTest, ANamespaceStaysWhileAProtectedObjectIsInIt) {
+TEST_F(PolicyReviewerTest, ANamespaceStaysWhileAProtectedObjectIsInIt) {
   create(kSpaces, objectOf("v1", "Namespace", "shop", Json::object()));
   const std::string maps = "/api/v1/namespaces/shop/configmaps";
   create(maps, objectOf("v1", "ConfigMap", "a", {{"example.com/protect", "never"}}));
@@ -424,7 +425,7 @@ TEST_F(PolicyReviewsTest, ANamespaceStaysWhileAProtectedObjectIsInIt) {
   deletionOf(std::string(kSpaces) + "/shop", shop, true);
 }
 
-TEST_F(PolicyReviewsTest, AFieldOfAnObjectImpliesItsNamespaceUnlessThatIsIgnored) {
+TEST_F(PolicyReviewerTest, AFieldOfAnObjectImpliesItsNamespaceUnlessThatIsIgnored) {
   create(kSpaces, objectOf("v1", "Namespace", "shop", Json::object()));
   create(kDefinitionsPath, definition("example.com", "databases", "Database", "Namespaced"));
   Json database = objectOf("example.com/v1", "Database", "main", Json::object());

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "criticalservice/critical_service.h"
+
+#include <gtest/gtest.h>
 
 namespace lastout::criticalservice {
 namespace {

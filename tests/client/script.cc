@@ -1,4 +1,4 @@
-#include "tests/client/scripted_server.h"
+#include "tests/client/script.h"
 
 #include "client/cluster_uid.h"
 

@@ -1,11 +1,12 @@
 // Verdicts beside a real API: what the watches tell, and the confirming read before an ALLOW.
+#include "server/review/review_handler.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <future>
 
 #include "kube/well_known.h"
-#include "server/review/review_handler.h"
 #include "tests/support/server_fixture.h"
 
 namespace lastout::server {
@@ -26,15 +27,15 @@ constexpr const char* kProviderPath = "/apis/apps/v1/namespaces/default/deployme
 
 std::string messageOf(const Json& response) { return response["status"]["message"]; }
 
-using ReviewsTest = ServerTest;
+using ReviewHandlerTest = ServerTest;
 
-TEST_F(ReviewsTest, DeniesEverythingUntilCriticalServicesAreKnown) {
+TEST_F(ReviewHandlerTest, DeniesEverythingUntilCriticalServicesAreKnown) {
   const Json response = reviewDelete({{"", "configmaps"}, "default", "any"});
   EXPECT_FALSE(response["allowed"]);
   EXPECT_EQ(response["status"]["details"]["causes"][0]["reason"], "ServicesUnknown");
 }
 
-TEST_F(ReviewsTest, DeniesScalingToZeroUntilCriticalServicesAreKnown) {
+TEST_F(ReviewHandlerTest, DeniesScalingToZeroUntilCriticalServicesAreKnown) {
   const auto deployment = [](int replicas) {
     return Json{{"spec", {{"replicas", replicas}}}, {"metadata", {{"name", "provider"}}}};
   };
@@ -46,7 +47,7 @@ TEST_F(ReviewsTest, DeniesScalingToZeroUntilCriticalServicesAreKnown) {
 }
 
 // No watch has told of what stands there: the request itself does.
-TEST_F(ReviewsTest, ACriterionThatIsNotKnownToBeMetIsNotGivenUp) {
+TEST_F(ReviewHandlerTest, ACriterionThatIsNotKnownToBeMetIsNotGivenUp) {
   Json before = criticalService();
   before["metadata"]["uid"] = "u";
   Json after = before;
@@ -60,7 +61,7 @@ TEST_F(ReviewsTest, ACriterionThatIsNotKnownToBeMetIsNotGivenUp) {
   EXPECT_TRUE(reviewService(before, after)["allowed"]);
 }
 
-TEST_F(ReviewsTest, TheProviderIsTheLastOneOut) {
+TEST_F(ReviewHandlerTest, TheProviderIsTheLastOneOut) {
   createStory();
   follow();
   waitFor(kCoolResources, Knowledge::Synced);
@@ -88,7 +89,7 @@ TEST_F(ReviewsTest, TheProviderIsTheLastOneOut) {
 }
 
 // A watch that lags behind: only the API server has the instance.
-TEST_F(ReviewsTest, AStaleCacheNeverLetsAProviderGo) {
+TEST_F(ReviewHandlerTest, AStaleCacheNeverLetsAProviderGo) {
   createStory();
   follow();
   waitFor(kCoolResources, Knowledge::Synced);
@@ -107,7 +108,7 @@ TEST_F(ReviewsTest, AStaleCacheNeverLetsAProviderGo) {
 }
 
 // Likewise of a CriticalService: another replica may have told everybody that the provider is guarded.
-TEST_F(ReviewsTest, AGuardThatTheWatchHasNotToldOfIsRespected) {
+TEST_F(ReviewHandlerTest, AGuardThatTheWatchHasNotToldOfIsRespected) {
   createStory();
   remove(kServicePath);
   follow();
@@ -122,7 +123,7 @@ TEST_F(ReviewsTest, AGuardThatTheWatchHasNotToldOfIsRespected) {
   EXPECT_TRUE(reviewDelete({kProvider.type, "default", "another"})["allowed"]);
 }
 
-TEST_F(ReviewsTest, AGuardOfScalingThatTheWatchHasNotToldOfIsRespected) {
+TEST_F(ReviewHandlerTest, AGuardOfScalingThatTheWatchHasNotToldOfIsRespected) {
   createStoryWithoutService();
   follow();
   watches->stop();
@@ -138,7 +139,7 @@ TEST_F(ReviewsTest, AGuardOfScalingThatTheWatchHasNotToldOfIsRespected) {
 }
 
 // Likewise of one that asks for more than it did.
-TEST_F(ReviewsTest, ACriterionThatTheWatchHasNotToldOfIsRespected) {
+TEST_F(ReviewHandlerTest, ACriterionThatTheWatchHasNotToldOfIsRespected) {
   createStory();
   follow();
   clearTheWay();
@@ -158,7 +159,7 @@ TEST_F(ReviewsTest, ACriterionThatTheWatchHasNotToldOfIsRespected) {
 
 // An API server that does not answer does not keep what nobody guards from going; that nobody does has to be
 // known from a watch that follows.
-TEST_F(ReviewsTest, WhatNobodyGuardsWaitsForNoApiServer) {
+TEST_F(ReviewHandlerTest, WhatNobodyGuardsWaitsForNoApiServer) {
   createStory();
   remove(kServicePath);
   follow();
@@ -173,7 +174,7 @@ TEST_F(ReviewsTest, WhatNobodyGuardsWaitsForNoApiServer) {
   EXPECT_THAT(messageOf(reviewDelete(kProvider)), HasSubstr("must stay until the API server has confirmed"));
 }
 
-TEST_F(ReviewsTest, WhatCannotBeConfirmedIsDenied) {
+TEST_F(ReviewHandlerTest, WhatCannotBeConfirmedIsDenied) {
   createStory();
   follow();
   clearTheWay();
@@ -186,7 +187,7 @@ TEST_F(ReviewsTest, WhatCannotBeConfirmedIsDenied) {
 }
 
 // An API server that does not answer lets nothing go that is guarded as far as this replica knows.
-TEST_F(ReviewsTest, WhatIsGuardedStaysWhenTheCriticalServicesCannotBeRead) {
+TEST_F(ReviewHandlerTest, WhatIsGuardedStaysWhenTheCriticalServicesCannotBeRead) {
   createStory();
   follow();
   clearTheWay();
@@ -201,7 +202,7 @@ TEST_F(ReviewsTest, WhatIsGuardedStaysWhenTheCriticalServicesCannotBeRead) {
   EXPECT_FALSE(verdicts().back().confirmed) << "it was allowed by what the watch told alone";
 }
 
-TEST_F(ReviewsTest, WhatThisReplicaHasAllowedToBeGuardedCountsBesideTheWatch) {
+TEST_F(ReviewHandlerTest, WhatThisReplicaHasAllowedToBeGuardedCountsBesideTheWatch) {
   createStory();
   follow();
   waitUntil([this] { return view.isFollowed(criticalservice::criticalServiceType()); });
@@ -258,7 +259,7 @@ TEST(AllowedServices, UpdatesOfOnePushOutNoOther) {
   EXPECT_EQ(allowed.recent(begun + std::chrono::minutes(8)).size(), 3U) << "nobody knows which one counts";
 }
 
-TEST_F(ReviewsTest, ATypeThatIsInstalledLaterIsFollowed) {
+TEST_F(ReviewHandlerTest, ATypeThatIsInstalledLaterIsFollowed) {
   create("/apis/lastout.dev/v1alpha1/criticalservices", criticalService());
   follow();
   waitFor(kCoolResources, Knowledge::Absent);
@@ -269,7 +270,7 @@ TEST_F(ReviewsTest, ATypeThatIsInstalledLaterIsFollowed) {
 }
 
 // It was written before its CRD came, is looked at again when that does, and may be mended then.
-TEST_F(ReviewsTest, ACriterionWithATypingErrorIsNotMet) {
+TEST_F(ReviewHandlerTest, ACriterionWithATypingErrorIsNotMet) {
   Json wrong = criticalService();
   wrong["spec"]["criteria"][0]["finalizer"]["resource"] = "coolresource";
   wrong["spec"]["criteria"].erase(1);
@@ -363,7 +364,7 @@ TEST_F(WrongScopeTest, WhatMayNotBeListedIsUnknown) {
   EXPECT_EQ(reasonOfDenial(serviceOf("in-namespace")), "ProviderUnknown");
 }
 
-TEST_F(ReviewsTest, WritesOfCriticalServicesAreJudged) {
+TEST_F(ReviewHandlerTest, WritesOfCriticalServicesAreJudged) {
   createStory();
   follow();
   waitFor(kCoolResources, Knowledge::Synced);
@@ -386,7 +387,7 @@ TEST_F(ReviewsTest, WritesOfCriticalServicesAreJudged) {
 }
 
 // Nobody follows Deployments before a CriticalService names one.
-TEST_F(ReviewsTest, TheFirstServiceIsToldThatItsProviderIsMissing) {
+TEST_F(ReviewHandlerTest, TheFirstServiceIsToldThatItsProviderIsMissing) {
   createStory();
   remove("/apis/lastout.dev/v1alpha1/criticalservices/s");
   follow();
@@ -398,7 +399,7 @@ TEST_F(ReviewsTest, TheFirstServiceIsToldThatItsProviderIsMissing) {
               HasSubstr("spec.provider: deployments.apps/default/providr is not there"));
 }
 
-TEST_F(ReviewsTest, ScalingToZeroIsGuardedWhereThatIsAskedFor) {
+TEST_F(ReviewHandlerTest, ScalingToZeroIsGuardedWhereThatIsAskedFor) {
   const auto scale = [](const char* subresource, const char* kind, const Json& before, const Json& after) {
     const auto object = [&](const Json& spec) {
       return Json{{"apiVersion", "v1"}, {"kind", kind}, {"metadata", {{"name", "provider"}}}, {"spec", spec}};
