@@ -7,6 +7,7 @@
 #include "admission/deferral.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
+#include "server/runtime/object_client.h"
 
 namespace lastout::server {
 namespace {
@@ -20,6 +21,11 @@ constexpr milliseconds kLookOnPause{1'000};  // while another lastout acts
 
 kube::ObjectKey keyOf(const KeptWorkChange& change) {
   return {manifestwork::appliedManifestWorkType(), "", change.name};
+}
+
+bool isOwnedBy(const kube::ObjectMeta& object, const std::string& owner) {
+  return std::ranges::find(object.ownerReferences, owner, &kube::OwnerReference::uid) !=
+         object.ownerReferences.end();
 }
 
 }  // namespace
@@ -91,29 +97,47 @@ FinalizerChange WorkFinalizerController::asFinalizer(const KeptWorkChange& chang
   return finalizer;
 }
 
-// A work whose deletion the view has not been told of may wait for something: the plan has not looked.
+// The view may not have been told of the work's deletion, nor of all that the work owns: each type has a
+// watch of its own, and one may be far behind the others. So what counts is read once more.
 Changed WorkFinalizerController::mayBeLetGo(const KeptWorkChange& change, const kube::ObjectMeta& work) {
   if (change.forsaken) return isForsaken(*change.forsaken);
   if (!options_.mayKeep()) return true;
   if (work.deletionTimestamp && !change.terminates) return false;
-  return isRecorded(change.uid).map([](bool recorded) { return !recorded; });
+  const auto services = options_.services();
+  if (!services) return tl::unexpected(services.error().message);
+  if (isRecorded(change.uid, **services)) return false;
+  if (!work.deletionTimestamp) return true;
+  const auto isOwned = [&](const kube::Object& service) { return isOwnedBy(service.meta, change.uid); };
+  if (std::ranges::any_of(**services, isOwned)) return false;
+  return ownsNamespace(change.uid).map([](bool owns) { return !owns; });
 }
 
 // Of what nobody follows, a deletion is deferred that the work's agent has asked for: it is recorded before
 // the agent strikes it from the work's record, but the watch of the CriticalServices may tell so later than
 // that of the works.
-Changed WorkFinalizerController::isRecorded(const std::string& work) {
-  const auto services = options_.services();
-  if (!services) return tl::unexpected(services.error().message);
+bool WorkFinalizerController::isRecorded(const std::string& work, const std::vector<kube::Object>& services) {
   const std::set<std::string> refused = options_.refused();
   const auto isOfWork = [&](const criticalservice::DeferredDeletion& deletion) {
     return std::ranges::find(deletion.owners, work) != deletion.owners.end() &&
            !refused.contains(deletion.uid) && !admission::believable(view_.knowledge(deletion.object.type));
   };
-  return std::ranges::any_of(**services, [&](const kube::Object& service) {
+  return std::ranges::any_of(services, [&](const kube::Object& service) {
     return admission::isDeferred(criticalservice::readDeferralMode(service.content), true) &&
            std::ranges::any_of(criticalservice::readDeferredDeletions(service.content).deletions, isOfWork);
   });
+}
+
+Changed WorkFinalizerController::ownsNamespace(const std::string& work) {
+  bool owns = false;
+  const auto listed = ObjectClient(loop_.server(), loop_.patience())
+                          .list({.collection = client::collectionPath(kube::kNamespaces)},
+                                [&](const std::vector<client::StreamedObject>& page) {
+                                  owns = owns || std::ranges::any_of(page, [&](const auto& space) {
+                                           return isOwnedBy(space.meta, work);
+                                         });
+                                });
+  if (!listed) return tl::unexpected(listed.error().why);
+  return owns;
 }
 
 // It is there indeed, and nobody deletes it.

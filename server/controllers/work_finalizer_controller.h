@@ -59,7 +59,8 @@ class WorkFinalizerController {
   FinalizerChange asFinalizer(const KeptWorkChange& change);
   Changed mayBeLetGo(const KeptWorkChange& change, const kube::ObjectMeta& work);
   Changed isForsaken(const VeryObject& object);
-  Changed isRecorded(const std::string& work);
+  bool isRecorded(const std::string& work, const std::vector<kube::Object>& services);
+  Changed ownsNamespace(const std::string& work);  // as it is read now
   void tell(const KeptWorkChange& change);
 
   const LiveView& view_;
