@@ -103,6 +103,8 @@ AnswerOf<Why> whyOf(const KnownCluster& cluster, std::string_view reference) {
   const auto key = keyOf(cluster, reference);
   if (!key) return tl::unexpected(key.error());
   Why answer = why(cluster.graph, cluster.guards, *key, cluster.reader, protectionsOf(cluster, *key));
+  if (const auto unanswered = cluster.unanswered.find(*key); unanswered != cluster.unanswered.end())
+    answer.join(unanswered->second);
   const auto annotated = cluster.annotated.find(*key);
   if (answer.guarded && annotated != cluster.annotated.end())
     answer.deferredDeletion += (answer.deferredDeletion.empty() ? "" : "; ") +

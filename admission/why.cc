@@ -116,6 +116,27 @@ void Why::join(const std::vector<protection::Denial>& denials) {
   }
 }
 
+void Why::join(const std::vector<UnansweredCall>& calls) {
+  for (const UnansweredCall& call : calls) {
+    if (call.refusesDeletion && terminating) continue;
+    if (call.refusesDeletion) {
+      if (allowed) {
+        reason = call.reason;
+        message.clear();
+      }
+      allowed = false;
+      if (!message.empty()) message += "; ";
+      message += kube::printableWhole(call.message);
+    }
+    blockers.push_back({call.reason, kube::printableWhole(call.message), kube::printable(call.field)});
+    WhyRoot root{kindOf(graph::RootBlocker::Kind::Object), kube::printable(call.caller), {object}};
+    if (root.message != object) root.path.push_back(root.message);
+    const bool isNamed =
+        std::ranges::any_of(roots, [&](const WhyRoot& other) { return other.message == root.message; });
+    if (!isNamed) roots.push_back(std::move(root));
+  }
+}
+
 Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
         ExplanationReader reader, const std::vector<protection::Denial>& protections) {
   const auto found = graph.findNamed(object);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "admission/explain.h"
@@ -21,6 +22,16 @@ struct WhyBlocker {
   std::string message;  // "coolresources.my.crd.group/some-instance has finalizer ..."
   std::string field;    // who asks for it; empty: Kubernetes itself
 };
+
+// A call of the API server that nobody answers, and what that does to an object.
+struct UnansweredCall {
+  bool refusesDeletion = false;  // false: the object stays once it is being deleted
+  std::string reason;            // "WebhookFails", "ConversionFails" or "DiscoveryFails"
+  std::string message;           // a sentence: what fails and why, and the way out
+  std::string field;             // where the call is asked for
+  std::string caller;            // the object that asks for it: a person must change or delete it
+};
+using UnansweredCalls = std::unordered_map<kube::ObjectKey, std::vector<UnansweredCall>>;
 
 // What a person must act on.
 struct WhyRoot {
@@ -53,6 +64,8 @@ struct Why {
   // Adds the denials of DeletionPolicies. While the object is being deleted, only policies that hold it
   // count.
   void join(const std::vector<protection::Denial>& denials);
+  // Adds what the API server itself cannot do. While the object is being deleted, only what keeps it counts.
+  void join(const std::vector<UnansweredCall>& calls);
   bool isBlocked() const { return !allowed || terminating || !blockers.empty(); }
 };
 

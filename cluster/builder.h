@@ -72,7 +72,7 @@ void wireFinalizers(Builder& builder);
 void wireNeeds(Builder& builder);
 // Returns the dependencies of providers that the manifests show.
 criticalservice::DependencyFinder whatIsNeeded(const Builder& builder);
-// cluster/wire_guards.cc: CriticalServices and other people's webhooks.
+// cluster/wire_guards.cc: CriticalServices, other people's webhooks, and APIServices.
 void wireServices(Builder& builder);
 void wireWebhooks(Builder& builder);
 

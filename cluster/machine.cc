@@ -89,7 +89,9 @@ void addTerminating(const Transition& transition, Slot slot, const ObjectState& 
     if (listed == Listed::WithContent) {
       for (Slot content : info.content) addNamespaceDelete(transition, content, out);
     }
-    if (namespaceIsEmpty(transition, slot)) out.push_back({Kind::NamespaceFinish, Actor::Lifecycle, slot, 0});
+    // docs/semantics.md, "The rules", APIServices.
+    if (namespaceIsEmpty(transition, slot) && !transition.discoveryFails())
+      out.push_back({Kind::NamespaceFinish, Actor::Lifecycle, slot, 0});
   }
   if (info.role == ModelRole::Crd && crdDeletesInstances(transition, slot))
     out.push_back({Kind::CrdInstances, Actor::CrdCleanup, slot, 0});

@@ -65,13 +65,16 @@ struct OwnerLink {
   bool blockOwnerDeletion = false;
 };
 
-// A webhook of somebody else that is called for an object's CREATE, UPDATE or DELETE, with failurePolicy
-// Fail, or that converts it: while its configuration (or the CRD that names it) exists, the request fails
-// unless its Service exists and a Pod behind it is Ready.
+// Somebody whom the API server calls by way of a Service: for an object's CREATE, UPDATE or DELETE a webhook
+// of somebody else with failurePolicy Fail, or one that converts it; or another API server. While what names
+// it exists, the call fails unless its Service exists and somebody is behind that.
 struct Interception {
-  Slot configuration = kNone;
-  Slot service = kNone;         // the Service it is reached through
-  std::vector<Slot> workloads;  // what that Service selects
+  Slot configuration = kNone;      // the webhook configuration, CRD or APIService that names it
+  std::string webhook;             // its name in the configuration; empty: it has none
+  kube::ObjectKey serviceKey;      // the Service it is reached through
+  Slot service = kNone;            // the same; kNone: it is not in the model, so that nobody answers
+  bool hasOtherEndpoints = false;  // the Service selects no Pods: whoever is behind it is taken to answer
+  std::vector<Slot> workloads;     // what that Service selects
   bool onCreate = false;
   bool onUpdate = false;
   bool onDelete = false;
@@ -322,7 +325,8 @@ struct Model {
   std::vector<WorkLink> links;
   std::vector<FinalizerController> controllers;
   std::vector<ClientStep> steps;
-  bool guarded = true;  // lastout is there
+  std::vector<Interception> apiServices;  // with a Service; one that does not answer keeps every Namespace
+  bool guarded = true;                    // lastout is there
   bool runsDeferredDeletions =
       false;             // lastout deletes later, by itself, what it denied to controllers, and keeps works
   bool confirms = true;  // lastout makes its confirming read; false only to show what that read is for

@@ -121,6 +121,8 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
   }
   if (again.key.type == kube::kServices && !sameAt(first, again, {"spec", "selector"}))
     return "spec.selector";
+  if (again.key.type == kube::kApiServices && !sameAt(first, again, {"spec", "service"}))
+    return "spec.service";
   if (again.key.type.group == kube::kAdmissionRegistrationGroup && !sameWebhooks(first, again))
     return "webhooks";
   return kNothing;

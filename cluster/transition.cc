@@ -53,10 +53,13 @@ bool Transition::works(const FinalizerController& controller) const {
          (hasReadyPod(controller.runsIn) && areAllPresent(info(controller.runsIn).rights));
 }
 
-bool Transition::fails(const Interception& webhook) const {
-  if (!isPresent(webhook.configuration)) return false;
-  const auto answers = [&](Slot workload) { return hasReadyPod(workload); };
-  return !isPresent(webhook.service) || std::ranges::none_of(webhook.workloads, answers);
+bool Transition::fails(const Interception& called) const {
+  if (!isPresent(called.configuration)) return false;
+  if (!isPresent(called.service)) return true;
+  const auto answers = [&](Slot workload) {
+    return hasReadyPod(workload) || (info(workload).role == ModelRole::Plain && isPresent(workload));
+  };
+  return !called.hasOtherEndpoints && std::ranges::none_of(called.workloads, answers);
 }
 
 bool Transition::webhookFails(Slot slot, bool Interception::*operation) const {
@@ -69,6 +72,11 @@ bool Transition::conversionFails(Slot slot) const {
   return std::ranges::any_of(info(slot).interceptions, [&](const Interception& webhook) {
     return webhook.configuration == info(slot).crd && fails(webhook);
   });
+}
+
+bool Transition::discoveryFails() const {
+  return std::ranges::any_of(model_.apiServices,
+                             [&](const Interception& apiService) { return fails(apiService); });
 }
 
 const char* Transition::refusesCreation(Slot slot, bool serverSide) const {

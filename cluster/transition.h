@@ -52,11 +52,17 @@ class Transition {
   // The controller can do its work now.
   bool works(const FinalizerController& controller) const;
   bool areAllPresent(const std::vector<Slot>& slots) const;
+  // Returns true if what names it is there, and nobody answers: its Service is not there, or no Ready Pod is
+  // behind it. Objects of types that the machine does not follow, and what selects no Pods, count as
+  // answering.
+  bool fails(const Interception& called) const;
   // Returns true if another webhook is called for this operation (&Interception::onDelete, ...) and cannot
   // answer.
   bool webhookFails(Slot slot, bool Interception::*operation) const;
   // The same for the conversion webhook that its CRD names.
   bool conversionFails(Slot slot) const;
+  // Returns true if an APIService does not answer, so that nobody can tell what a Namespace still has.
+  bool discoveryFails() const;
   // Why the object cannot be created now, as a Kubernetes reason; nullptr when it can.
   const char* refusesCreation(Slot slot, bool serverSide = false) const;
 
@@ -109,7 +115,6 @@ class Transition {
   void emit(ClusterEvent event);
 
  private:
-  bool fails(const Interception& webhook) const;
   void erase(Slot slot, Actor actor, uint32_t by);
   void touch(Slot slot);
   void markStale(Slot slot);

@@ -7,8 +7,7 @@
 #include "criticalservice/pod_needs.h"
 #include "criticalservice/provider_types.h"
 #include "criticalservice/understanding.h"
-#include "kube/match_resources.h"
-#include "kube/selector.h"
+#include "kube/api_calls.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
 
@@ -115,101 +114,59 @@ void wireHolding(Builder& builder, const CriticalService& service) {
 
 // --- webhooks
 
-// Returns the rules and selectors of the webhook. A selector that cannot be read selects everything.
-kube::MatchResources matchesOf(const kube::Value& webhook) {
-  kube::MatchResources matches;
-  kube::Errors ignored;  // the machine takes what it understands of a configuration
-  kube::Fields fields(webhook, "", "", ignored);
-  for (kube::Fields& rule : fields.items("rules")) matches.rules.push_back(kube::readRule(rule));
-  const auto selectorAt = [&](std::string_view field) {
-    const kube::Value* selector = webhook.find(field);
-    return selector == nullptr ? kube::LabelSelector()
-                               : kube::parseSelector(*selector, "").value_or(kube::LabelSelector());
-  };
-  matches.namespaceSelector = selectorAt("namespaceSelector");
-  matches.objectSelector = selectorAt("objectSelector");
-  return matches;
-}
-
-// Which operations of a webhook's rules reach the slot. The machine knows no versions of a type: any is
-// reached, as with matchPolicy Equivalent.
-Interception reach(const kube::MatchResources& webhook, const Model& model, Slot slot) {
-  Interception result;
-  const SlotInfo& info = model.slots[slot];
-  if (webhook.rules.empty() || !webhook.objectSelector.matches(info.forms.front().labels)) return result;
-  const Slot space = info.key.type == kube::kNamespaces ? slot : info.namespaceSlot;
-  const auto reaches = [&](std::string_view operation) {
-    const kube::AdmissionAttributes request{.operation = operation,
-                                            .type = info.key.type,
-                                            .version = {},
-                                            .subresource = {},
-                                            .namespaceName = info.key.namespaceName,
-                                            .name = info.key.name};
-    return kube::matchesRules(webhook, request) &&
-           (space == kNone ||
-            kube::matchesNamespace(webhook, request, model.slots[space].forms.front().labels));
-  };
-  result.onCreate = reaches("CREATE");
-  result.onUpdate = reaches("UPDATE");
-  result.onDelete = reaches("DELETE");
-  return result;
-}
-
-// The workloads whose Pods a Service selects.
-std::vector<Slot> workloadsBehind(const Builder& builder, Slot service) {
+// The workloads and Pods behind a Service.
+std::vector<Slot> workloadsBehind(const Builder& builder, const kube::Object& service) {
   std::vector<Slot> result;
-  const kube::Value* content = builder.content(service);
-  if (content == nullptr) return result;
-  const kube::Labels selector = criticalservice::labelsAt(*content, {"spec", "selector"});
-  const std::string& space = builder.model.slots[service].key.namespaceName;
   for (Slot slot = 0; slot < builder.model.slots.size(); ++slot) {
-    const kube::Value* workload = builder.content(slot);
-    if (workload == nullptr || builder.model.slots[slot].key.namespaceName != space) continue;
-    const kube::Labels labels =
-        criticalservice::labelsAt(*workload, {"spec", "template", "metadata", "labels"});
-    if (criticalservice::selects(selector, labels)) result.push_back(slot);
+    const kube::Object* object = builder.sources[slot];
+    if (object != nullptr && criticalservice::isBehind(service, *object)) result.push_back(slot);
   }
   return result;
 }
 
-void addWebhook(Builder& builder, Slot configuration, const kube::Value& webhook) {
+// Whoever is called by way of that Service.
+Interception called(const Builder& builder, Slot configuration, const kube::ObjectKey& service) {
+  Interception interception;
+  interception.configuration = configuration;
+  interception.serviceKey = service;
+  interception.service = builder.model.find(service).value_or(kNone);
+  if (interception.service == kNone) return interception;
+  const kube::Object* source = builder.sources[interception.service];
+  if (source == nullptr) return interception;
+  interception.hasOtherEndpoints = kube::endpointSourceOf(source->content) != kube::EndpointSource::Pods;
+  interception.workloads = workloadsBehind(builder, *source);
+  return interception;
+}
+
+void addWebhook(Builder& builder, Slot configuration, const kube::CalledWebhook& webhook) {
   Model& model = builder.model;
-  // Webhooks that may fail without harm, and those that are served outside this model, are left out.
-  if (kube::textAt(webhook, {"failurePolicy"}) == "Ignore") return;
-  const std::string& space = kube::textAt(webhook, {"clientConfig", "service", "namespace"});
-  const std::string& name = kube::textAt(webhook, {"clientConfig", "service", "name"});
-  const auto service = model.find({kube::kServices, space, name});
-  if (!service) return;
-  const std::vector<Slot> workloads = workloadsBehind(builder, *service);
-  const kube::MatchResources matches = matchesOf(webhook);
+  // Those that may fail without harm, and those that are called by a URL (replay/assumptions.h).
+  if (webhook.failureIsIgnored || webhook.address.isUrl()) return;
+  Interception interception = called(builder, configuration, webhook.address.service);
+  // lastout itself, which runs outside of the files.
+  if (webhook.isOfLastout() && interception.service == kNone) return;
+  interception.webhook = webhook.name;
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
-    // Webhook configurations themselves are exempt (docs/semantics.md, "The rules").
-    if (model.slots[slot].key.type.group == kube::kAdmissionRegistrationGroup) continue;
-    Interception interception = reach(matches, model, slot);
-    if (!interception.onCreate && !interception.onUpdate && !interception.onDelete) continue;
-    interception.configuration = configuration;
-    interception.service = *service;
-    interception.workloads = workloads;
-    model.slots[slot].interceptions.push_back(std::move(interception));
+    SlotInfo& info = model.slots[slot];
+    const Slot space = info.key.type == kube::kNamespaces ? slot : info.namespaceSlot;
+    const kube::ReviewedOperations reviewed =
+        kube::reviewedOperations(webhook, info.key, info.forms.front().labels,
+                                 space == kNone ? nullptr : &model.slots[space].forms.front().labels);
+    if (!reviewed.any()) continue;
+    interception.onCreate = reviewed.onCreate;
+    interception.onUpdate = reviewed.onUpdate;
+    interception.onDelete = reviewed.onDelete;
+    info.interceptions.push_back(interception);
   }
 }
 
 // A CRD's conversion webhook is called whenever somebody asks for another version than the one that is
 // stored.
-void addConversion(Builder& builder, Slot crd, const kube::Value& conversion) {
-  Model& model = builder.model;
-  if (kube::textAt(conversion, {"strategy"}) != "Webhook") return;
-  const auto service = model.find(
-      {kube::kServices, kube::textAt(conversion, {"webhook", "clientConfig", "service", "namespace"}),
-       kube::textAt(conversion, {"webhook", "clientConfig", "service", "name"})});
-  if (!service) return;
-  const Interception interception{.configuration = crd,
-                                  .service = *service,
-                                  .workloads = workloadsBehind(builder, *service),
-                                  .onCreate = true,
-                                  .onUpdate = true,
-                                  .onDelete = true};
-  for (SlotInfo& info : model.slots) {
+void addConversion(Builder& builder, Slot crd, const kube::CallAddress& address) {
+  if (address.isUrl()) return;
+  Interception interception = called(builder, crd, address.service);
+  interception.onCreate = interception.onUpdate = interception.onDelete = true;
+  for (SlotInfo& info : builder.model.slots) {
     if (info.crd == crd) info.interceptions.push_back(interception);
   }
 }
@@ -238,18 +195,16 @@ void wireServices(Builder& builder) {
 void wireWebhooks(Builder& builder) {
   const size_t count = builder.model.slots.size();
   for (Slot slot = 0; slot < count; ++slot) {
-    const kube::GroupResource& type = builder.model.slots[slot].key.type;
-    const bool isConfiguration =
-        type == kube::kValidatingWebhookConfigurations || type == kube::kMutatingWebhookConfigurations;
     const kube::Value* content = builder.content(slot);
     if (content == nullptr) continue;
-    if (const kube::Value* conversion = content->at({"spec", "conversion"});
-        conversion != nullptr && builder.model.slots[slot].role == ModelRole::Crd)
-      addConversion(builder, slot, *conversion);
-    if (!isConfiguration) continue;
-    const kube::Value* webhooks = content->find("webhooks");
-    if (webhooks == nullptr || webhooks->asList() == nullptr) continue;
-    for (const kube::Value& webhook : *webhooks->asList()) addWebhook(builder, slot, webhook);
+    const SlotInfo& info = builder.model.slots[slot];
+    const auto conversion = info.role == ModelRole::Crd ? kube::conversionOf(*content) : std::nullopt;
+    if (conversion) addConversion(builder, slot, *conversion);
+    for (const kube::CalledWebhook& webhook : kube::webhooksOf(info.key.type, *content))
+      addWebhook(builder, slot, webhook);
+    if (info.key.type != kube::kApiServices) continue;
+    if (const auto address = kube::aggregatedServerOf(*content))
+      builder.model.apiServices.push_back(called(builder, slot, address->service));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "criticalservice/pod_needs.h"
 #include "criticalservice/provider_types.h"
 #include "criticalservice/validation.h"
+#include "kube/api_calls.h"
 #include "kube/names.h"
 #include "kube/resource_map.h"
 #include "kube/value.h"
@@ -147,16 +148,14 @@ std::set<std::string> DependencyFinder::putAccount(const kube::Object& object) {
 
 // Of a CRD that has nobody called, or calls a URL, none.
 DependencyFinder::Caller DependencyFinder::readCaller(const kube::Object& object) {
-  const kube::Value* service = object.content.at({"spec", "service"});
+  const bool isCrd = object.key.type == kube::kCustomResourceDefinitions;
+  const auto address = isCrd ? kube::conversionOf(object.content) : kube::aggregatedServerOf(object.content);
   Caller caller;
-  if (object.key.type == kube::kCustomResourceDefinitions) {
-    if (kube::textAt(object.content, {"spec", "conversion", "strategy"}) != "Webhook") return caller;
-    service = object.content.at({"spec", "conversion", "webhook", "clientConfig", "service"});
+  if (!address || address->isUrl()) return caller;
+  caller.service = {address->service.namespaceName, address->service.name};
+  if (isCrd)
     caller.converted = {kube::definedBy(object.key.name).group,
                         kube::textAt(object.content, {"spec", "names", "kind"})};
-  }
-  if (service != nullptr)
-    caller.service = {kube::textAt(*service, {"namespace"}), kube::textAt(*service, {"name"})};
   return caller;
 }
 

@@ -139,6 +139,14 @@ bool selects(const kube::Labels& selector, const kube::Labels& podLabels) {
   return !selector.empty() && std::ranges::includes(podLabels, selector);
 }
 
+bool isBehind(const kube::Object& service, const kube::Object& object) {
+  if (service.key.namespaceName != object.key.namespaceName) return false;
+  const kube::Labels selector = labelsAt(service.content, {"spec", "selector"});
+  return selects(selector, object.key.type == kube::kPods
+                               ? object.meta.labels
+                               : labelsAt(object.content, {"spec", "template", "metadata", "labels"}));
+}
+
 void forEachItem(const kube::Value* list, const std::function<void(const kube::Value& item)>& visit) {
   if (list == nullptr || list->asList() == nullptr) return;
   for (const kube::Value& item : *list->asList()) visit(item);

@@ -44,6 +44,8 @@ std::vector<Dependency> podNeeds(const kube::Object& object, const kube::Value& 
 kube::Labels labelsAt(const kube::Value& value, std::initializer_list<std::string_view> path);
 // True if a Service with that spec.selector selects Pods with those labels; an empty one selects none.
 bool selects(const kube::Labels& selector, const kube::Labels& podLabels);
+// True if the Service selects Pods of the object: a Pod, or what has a Pod template.
+bool isBehind(const kube::Object& service, const kube::Object& object);
 // Calls visit(item) for the items of a list, and not at all where there is none.
 void forEachItem(const kube::Value* list, const std::function<void(const kube::Value& item)>& visit);
 

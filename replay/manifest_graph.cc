@@ -13,6 +13,7 @@
 #include "graph/names.h"
 #include "manifestwork/ordering.h"
 #include "replay/sources.h"
+#include "replay/unanswered_calls.h"
 
 namespace lastout::replay {
 namespace {
@@ -27,6 +28,7 @@ class GraphBuilder {
     addPolicies();
     setKnowledge();
     addCycles();
+    result_.unanswered = unansweredCalls(allObjects());
     if (!errors_.empty()) return tl::unexpected(std::move(errors_));
     return std::move(result_);
   }
@@ -38,6 +40,22 @@ class GraphBuilder {
     result_.graph.upsert(result_.graph.internType(object.key.type), object.meta);
     finder_.put(object);
     if (object.key.type == criticalservice::criticalServiceType()) services_.push_back(&object);
+  }
+
+  // Of each name the first, as upsert() has it.
+  std::vector<const kube::Object*> allObjects() const {
+    std::vector<const kube::Object*> objects;
+    std::unordered_set<kube::ObjectKey> names;
+    const auto add = [&](const kube::Object& object) {
+      if (names.insert(object.key).second) objects.push_back(&object);
+    };
+    for (const kube::Object& object : manifests_.objects) add(object);
+    for (const manifestwork::AppliedManifestWork& applied : manifests_.applied) add(applied.object);
+    for (const manifestwork::ManifestWork& work : manifests_.works) {
+      add(work.object);
+      for (const kube::Object& manifest : work.manifests) add(manifest);
+    }
+    return objects;
   }
 
   void require(const std::vector<manifestwork::WorkRequirement>& requirements) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "admission/guard_index.h"
+#include "admission/why.h"
 #include "graph/graph.h"
 #include "protection/protected_objects.h"
 #include "replay/manifests.h"
@@ -15,8 +16,9 @@ namespace lastout::replay {
 struct ManifestGraph {
   graph::Graph graph;
   admission::GuardIndex guards;
-  protection::Denials protections;  // what DeletionPolicies say
-  kube::Errors warnings;            // accepted, but probably not meant: of CriticalServices, and cycles
+  protection::Denials protections;        // what DeletionPolicies say
+  admission::UnansweredCalls unanswered;  // by webhooks, conversions and APIServices
+  kube::Errors warnings;                  // accepted, but probably not meant: of CriticalServices, and cycles
 
   ManifestGraph() : guards(graph) {}
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cluster/transition.h"
+#include "kube/messages.h"
 #include "replay/blockers.h"
 #include "replay/check.h"
 #include "replay/goal.h"
@@ -16,6 +17,8 @@ using cluster::Action;
 using cluster::kNone;
 using cluster::ModelRole;
 using cluster::Slot;
+
+constexpr size_t kMostWebhooks = 5;  // in one reason
 
 class Explainer {
  public:
@@ -89,6 +92,7 @@ class Explainer {
     switch (info.role) {
       case ModelRole::Namespace:
         wait(result, "it waits for its content: ", presentOf(info.content));
+        explainDiscovery(result);
         break;
       case ModelRole::Crd:
         wait(result, "it waits for its instances: ", presentOf(info.content));
@@ -107,6 +111,17 @@ class Explainer {
     }
   }
 
+  // A Namespace ends when every API has told what is left in it.
+  void explainDiscovery(StillThere& result) const {
+    for (const cluster::Interception& apiService : model_.apiServices) {
+      if (!cluster_.fails(apiService)) continue;
+      add(result, {apiService.configuration});
+      result.reasons.push_back("no Namespace ends while " + names_.of(apiService.configuration) +
+                               " does not answer: " + whyNoAnswer(apiService) +
+                               "; it has to be deleted, or to answer again");
+    }
+  }
+
   // lastout's finalizer on a provider.
   void explainHolding(Slot slot, StillThere& result) const {
     const VerdictBlockers blockers = unmetCriteria(machine_, state_, slot);
@@ -114,7 +129,8 @@ class Explainer {
       result.reasons.push_back("lastout holds it: " + blockers.sentence());
       add(result, blockers.objects);
     } else if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate)) {
-      result.reasons.push_back("lastout cannot let it go: " + deadWebhook(slot, false, result));
+      result.reasons.push_back("lastout cannot let it go: " +
+                               deadWebhooks(slot, &cluster::Interception::onUpdate, result));
     }
   }
 
@@ -126,7 +142,8 @@ class Explainer {
       add(result, one.because);
     }
     if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate))
-      result.reasons.push_back("lastout cannot let it go: " + deadWebhook(slot, false, result));
+      result.reasons.push_back("lastout cannot let it go: " +
+                               deadWebhooks(slot, &cluster::Interception::onUpdate, result));
   }
 
   Slot firstAbsent(const std::vector<Slot>& slots) const {
@@ -163,7 +180,7 @@ class Explainer {
                                  (there ? ", where it runs, has no Ready Pod" : ", where it ran, is gone") +
                                  whyNotStarted(controller.runsIn));
       } else if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate)) {
-        result.reasons.push_back(who + "and " + deadWebhook(slot, false, result));
+        result.reasons.push_back(who + "and " + deadWebhooks(slot, &cluster::Interception::onUpdate, result));
       }
     }
     if (!anybody) result.reasons.push_back("nobody here removes its finalizer " + finalizer);
@@ -181,9 +198,9 @@ class Explainer {
     if (!blockers.none()) {
       result.reasons.push_back(denied + blockers.sentence());
       add(result, blockers.objects);
-    } else if (cluster_.webhookFails(slot, &cluster::Interception::onDelete)) {
-      result.reasons.push_back(denied + deadWebhook(slot, true, result));
     }
+    if (cluster_.webhookFails(slot, &cluster::Interception::onDelete))
+      result.reasons.push_back(denied + deadWebhooks(slot, &cluster::Interception::onDelete, result));
     if (asked && result.reasons.empty())
       explainOwners(slot, result, "lastout waits with its deletion", false);
     if (asked) return;
@@ -248,15 +265,26 @@ class Explainer {
 
   // --- parts
 
-  std::string deadWebhook(Slot slot, bool onDelete, StillThere& result) const {
+  // "its Service a/b is not in the files".
+  std::string whyNoAnswer(const cluster::Interception& called) const {
+    const std::string service = called.serviceKey.namespaceName + "/" + called.serviceKey.name;
+    if (called.service == kNone) return "its Service " + service + " is not in the files";
+    if (!cluster_.isPresent(called.service)) return "its Service " + service + " is gone";
+    return "nothing Ready is behind " + names_.of(called.service);
+  }
+
+  // Those that are called for the operation and do not answer.
+  std::string deadWebhooks(Slot slot, bool cluster::Interception::*operation, StillThere& result) const {
+    std::vector<std::string> clauses;
     for (const cluster::Interception& webhook : model_.slots[slot].interceptions) {
-      if (!(onDelete ? webhook.onDelete : webhook.onUpdate) || !cluster_.isPresent(webhook.configuration))
-        continue;
+      if (!(webhook.*operation) || !cluster_.fails(webhook)) continue;
       add(result, {webhook.configuration});
-      return "the webhook of " + names_.of(webhook.configuration) +
-             " does not answer: nothing Ready is behind " + names_.of(webhook.service);
+      const std::string which =
+          webhook.webhook.empty() ? "the conversion webhook of " : "the webhook " + webhook.webhook + " of ";
+      clauses.push_back(which + names_.of(webhook.configuration) +
+                        " does not answer: " + whyNoAnswer(webhook));
     }
-    return "a webhook does not answer";
+    return kube::joinedClauses(clauses, kMostWebhooks);
   }
 
   std::vector<Slot> presentOf(const std::vector<Slot>& slots) const {

@@ -353,5 +353,121 @@ TEST(Webhook, SelectsANamespaceByItsOwnLabels) {
   EXPECT_TRUE(other.terminating("namespaces/blue"));
 }
 
+// A webhook configuration for DELETEs of ConfigMaps; `client`: of its clientConfig, in braces.
+std::string webhookWith(const std::string& client, const std::string& more = "") {
+  return R"(
+{apiVersion: v1, kind: Namespace, metadata: {name: x}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: checks}
+webhooks:
+- name: checks.example.com
+  clientConfig: )" +
+         client + R"(
+  rules: [{operations: [DELETE], apiGroups: [""], apiVersions: [v1], resources: [configmaps]}]
+)" + more;
+}
+
+constexpr const char* kHookService = "{service: {namespace: h, name: hook}}";
+
+TEST(Webhook, WhoseServiceIsNotInTheFilesDoesNotAnswer) {
+  World world(webhookWith(kHookService));
+  world.deletes("configmaps/x/a");
+  EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: InternalError");
+  world.deletes("validatingwebhookconfigurations.admissionregistration.k8s.io/checks");
+  world.deletes("configmaps/x/a");
+  EXPECT_FALSE(world.present("configmaps/x/a"));
+}
+
+TEST(Webhook, ThatMayBeIgnoredOrIsReachedOutsideTheModelKeepsNothing) {
+  constexpr const char* kByHand =
+      "---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: h}, spec: {ports: [{port: "
+      "443}]}}\n";
+  constexpr const char* kExternal =
+      "---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: h}, spec: {type: ExternalName, "
+      "externalName: hook.example.com}}\n";
+  for (const std::string& yaml : {webhookWith(kHookService, "  failurePolicy: Ignore\n"),
+                                  webhookWith("{url: 'https://hook.example.com'}"),
+                                  webhookWith(kHookService, kByHand), webhookWith(kHookService, kExternal)}) {
+    World world(yaml);
+    world.deletes("configmaps/x/a");
+    EXPECT_FALSE(world.present("configmaps/x/a")) << yaml;
+  }
+}
+
+TEST(Webhook, OfLastoutIsLeftToLastoutWhereItsServiceIsNotInTheFiles) {
+  std::string yaml = webhookWith(kHookService);
+  yaml.replace(yaml.find("checks.example.com"), std::string("checks.example.com").size(),
+               "deletions.lastout.dev");
+  World world(yaml);
+  world.deletes("configmaps/x/a");
+  EXPECT_FALSE(world.present("configmaps/x/a"));
+}
+
+TEST(Webhook, IsAnsweredByAPodOrByATypeThatTheMachineDoesNotFollow) {
+  const std::string service =
+      "---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: h}, spec: {selector: {app: "
+      "hook}}}\n";
+  const std::string pod =
+      "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: h, labels: {app: hook}}}\n";
+  const std::string controller =
+      "---\n{apiVersion: v1, kind: ReplicationController, metadata: {name: r, namespace: h}, "
+      "spec: {template: {metadata: {labels: {app: hook}}}}}\n";
+  for (const auto& [behind, name] :
+       {std::pair(pod, "pods/h/p"), std::pair(controller, "replicationcontrollers/h/r")}) {
+    World answered(webhookWith(kHookService, service + behind));
+    answered.deletes("configmaps/x/a");
+    EXPECT_FALSE(answered.present("configmaps/x/a")) << name;
+    World alone(webhookWith(kHookService, service + behind));
+    alone.deletes(name);
+    alone.settle();
+    alone.deletes("configmaps/x/a");
+    EXPECT_TRUE(alone.present("configmaps/x/a")) << name;
+  }
+  World elsewhere(webhookWith(kHookService, service + "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, "
+                                                      "namespace: x, labels: {app: hook}}}\n"));
+  elsewhere.deletes("configmaps/x/a");
+  EXPECT_TRUE(elsewhere.present("configmaps/x/a")) << "a Service selects in its own namespace";
+}
+
+// https://kubernetes.io/docs/reference/labels-annotations-taints/#kubernetes-io-metadata-name
+TEST(Webhook, SelectsANamespaceByItsName) {
+  const auto selecting = [](const std::string& name) {
+    return webhookWith(kHookService,
+                       "  namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: " + name + "}}\n");
+  };
+  World selected(selecting("x"));
+  selected.deletes("configmaps/x/a");
+  EXPECT_TRUE(selected.present("configmaps/x/a"));
+  World other(selecting("y"));
+  other.deletes("configmaps/x/a");
+  EXPECT_FALSE(other.present("configmaps/x/a"));
+}
+
+TEST(Conversion, WhoseServiceIsNotInTheFilesKeepsTheInstances) {
+  World world(R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  scope: Cluster
+  names: {kind: Thing, plural: things, singular: thing}
+  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: h, name: hook}}}}
+  versions: [{name: v1, served: true, storage: true}, {name: v2, served: true, storage: false}]
+---
+{apiVersion: example.com/v1, kind: Thing, metadata: {name: t}}
+)");
+  world.deletes("things.example.com/t");
+  EXPECT_EQ(world.log().back(), "client denied things.example.com/t: InternalError");
+  world.deletes("crd/things.example.com");
+  world.settle();
+  EXPECT_TRUE(world.terminating("crd/things.example.com"));
+  EXPECT_FALSE(world.terminating("things.example.com/t"));
+}
+
 }  // namespace
 }  // namespace lastout::cluster

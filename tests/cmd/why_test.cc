@@ -65,6 +65,20 @@ TEST(WhyCommand, ACriterionThatIsNotUnderstoodIsNamedAsTheRoot) {
   EXPECT_THAT(ran.out, Not(HasSubstr("notunderstood")));
 }
 
+TEST(WhyCommand, AWebhookThatNobodyAnswersRefuses) {
+  const std::vector<std::string> why = {"why", "widgets/one", "scenarios/webhook-without-service.yaml"};
+  const Ran ran = testing::lastout(why);
+  EXPECT_EQ(ran.exitCode, 1);
+  EXPECT_THAT(ran.out, AllOf(StartsWith("widgets.example.com/one: DENY (WebhookFails)\n"),
+                             HasSubstr("widgets.example.com of validatingwebhookconfigurations")));
+  std::vector<std::string> asJson = why;
+  asJson.insert(asJson.end(), {"-o", "json"});
+  const auto json = nlohmann::json::parse(testing::lastout(asJson).out);
+  EXPECT_EQ(json["verdict"]["reason"], "WebhookFails");
+  EXPECT_EQ(json["verdict"]["allowed"], false);
+  EXPECT_EQ(json["blockers"][0]["reason"], "WebhookFails");
+}
+
 TEST(WhyCommand, BadInputIsToldFromAnAnswer) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{"deploy/finalizer-deploymnet", kWhyWorks}, "did you mean deployments.apps/"},

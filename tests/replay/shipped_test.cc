@@ -121,6 +121,8 @@ TEST(Shipped, AreAllThere) {
                                    "managed-cluster-namespace",
                                    "provider-statefulset",
                                    "provider-webhook",
+                                   "webhook-without-service",
+                                   "apiservice-left-behind",
                                    "two-services-one-provider",
                                    "chain-of-three-operators",
                                    "same-namespace",

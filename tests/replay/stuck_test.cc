@@ -180,9 +180,80 @@ TEST(Stuck, ARingOfTwoServices) {
 TEST(Stuck, AWebhookThatDoesNotAnswer) {
   EXPECT_THAT(
       reasons(shipped("provider-webhook-unguarded.yaml"), "widgets/one"),
-      Contains(
-          "its deletion is denied: the webhook of validatingwebhookconfigurations/widget-checks does not "
-          "answer: nothing Ready is behind services/checks/checks"));
+      Contains("its deletion is denied: the webhook checks.example.com of "
+               "validatingwebhookconfigurations/widget-checks does not answer: nothing Ready is behind "
+               "services/checks/checks"));
+}
+
+TEST(Stuck, EachWebhookThatDoesNotAnswerIsNamedWithItsService) {
+  EXPECT_THAT(reasons(shipped("webhook-without-service.yaml"), "widgets/one"),
+              ElementsAre("its deletion is denied: the webhook widgets.example.com of "
+                          "validatingwebhookconfigurations/leftover does not answer: its Service "
+                          "former/checks is not in the files"));
+  const ScenarioReport two = play(scenario(R"(
+  guard: false
+  steps:
+    - delete: [configmaps/default/a, service/former/late])",
+                                           R"(---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: late, namespace: former}, spec: {selector: {app: late}}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: { name: both }
+webhooks:
+  - name: one.example.com
+    clientConfig: { service: { namespace: former, name: one } }
+    rules: [{ apiGroups: ["*"], apiVersions: ["*"], resources: [configmaps], operations: ["*"] }]
+  - name: two.example.com
+    clientConfig: { service: { namespace: former, name: late } }
+    rules: [{ apiGroups: ["*"], apiVersions: ["*"], resources: ["*"], operations: [DELETE], scope: Namespaced }]
+    objectSelector: { matchExpressions: [{ key: free, operator: DoesNotExist }] }
+  - name: elsewhere.example.com
+    clientConfig: { service: { namespace: former, name: one } }
+    rules: [{ apiGroups: ["*"], apiVersions: ["*"], resources: [secrets], operations: [DELETE] }]
+)"));
+  EXPECT_THAT(
+      reasons(two, "configmaps/default/a"),
+      ElementsAre("its deletion is denied: the webhook one.example.com of "
+                  "mutatingwebhookconfigurations/both does not answer: its Service former/one is not in "
+                  "the files; the webhook two.example.com of mutatingwebhookconfigurations/both does not "
+                  "answer: nothing Ready is behind services/former/late"));
+}
+
+TEST(Stuck, AConversionThatNobodyAnswers) {
+  const ScenarioReport report = play(scenario(R"(
+  guard: false
+  steps:
+    - delete: crd/things.example.com)",
+                                              R"(---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: things.example.com }
+spec:
+  group: example.com
+  scope: Cluster
+  names: { kind: Thing, plural: things, singular: thing }
+  conversion: { strategy: Webhook, webhook: { clientConfig: { service: { namespace: former, name: convert } } } }
+  versions: [{ name: v1, served: true, storage: true }]
+---
+{apiVersion: example.com/v1, kind: Thing, metadata: {name: t}}
+)"));
+  EXPECT_THAT(
+      reasons(report, "things/t"),
+      Contains(HasSubstr("the conversion webhook of customresourcedefinitions/things.example.com does not "
+                         "answer: its Service former/convert is not in the files")));
+}
+
+TEST(Stuck, ANamespaceThatAnApiServiceKeeps) {
+  const ScenarioReport report = shipped("apiservice-left-behind.yaml");
+  EXPECT_THAT(
+      reasons(report, "namespaces/team-a"),
+      ElementsAre("no Namespace ends while apiservices/v1beta1.custom.metrics.example.com does not answer: "
+                  "its Service metrics/adapter is gone; it has to be deleted, or to answer again"));
+  EXPECT_THAT(reasons(report, "apiservices/v1beta1.custom.metrics.example.com"),
+              ElementsAre("nobody has asked for its deletion"));
 }
 
 TEST(Stuck, AForegroundDeletionThatWaitsForItsDependents) {

@@ -1,0 +1,65 @@
+// Whom an API server calls to answer requests: the webhooks of configurations, the conversion webhooks of
+// CRDs, and the servers behind APIServices.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/match_resources.h"
+#include "kube/object.h"
+#include "kube/object_key.h"
+#include "kube/value.h"
+
+namespace lastout::kube {
+
+// How an API server reaches somebody.
+struct CallAddress {
+  ObjectKey service;  // without a name: by a URL
+  bool isUrl() const { return service.name.empty(); }
+};
+
+// The operations on one object about which a webhook is asked.
+struct ReviewedOperations {
+  bool onCreate = false;
+  bool onUpdate = false;
+  bool onDelete = false;
+  bool any() const { return onCreate || onUpdate || onDelete; }
+};
+
+// One webhook of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration.
+struct CalledWebhook {
+  std::string name;
+  CallAddress address;
+  MatchResources matches;
+  bool failureIsIgnored = false;
+  bool hasMatchConditions = false;
+  bool isOfLastout() const { return name.ends_with(".lastout.dev"); }
+};
+
+// Returns the webhooks of a configuration, as far as they can be understood: a selector that cannot be read
+// selects everything. Empty for an object of another type.
+std::vector<CalledWebhook> webhooksOf(const GroupResource& type, const Value& configuration);
+
+// Returns the operations on the object about which the webhook is asked, whatever its matchConditions say and
+// whichever version the request has. `namespaceLabels`: of the object's namespace, or a Namespace's own;
+// nullptr: they are not known, and match.
+ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const ObjectKey& object,
+                                      const Labels& labels, const Labels* namespaceLabels);
+
+// Returns the address of the CRD's conversion webhook; nullopt: it has none.
+std::optional<CallAddress> conversionOf(const Value& crd);
+
+// Returns the address of the API server behind the APIService; nullopt: the asked API server serves it
+// itself.
+std::optional<CallAddress> aggregatedServerOf(const Value& apiService);
+
+// How a Service gets its endpoints.
+enum class EndpointSource : uint8_t {
+  Pods,      // those that its selector matches
+  ByHand,    // it has no selector: somebody writes its endpoints
+  External,  // it is a name outside of the cluster (ExternalName)
+};
+EndpointSource endpointSourceOf(const Value& service);
+
+}  // namespace lastout::kube

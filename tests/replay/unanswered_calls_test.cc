@@ -1,0 +1,219 @@
+// What lastout why says of files in which the API server calls somebody who does not answer.
+#include "replay/unanswered_calls.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "admission/known_cluster.h"
+#include "replay/manifest_graph.h"
+#include "tests/support/manifests.h"
+
+namespace lastout::replay {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+admission::Why whyIn(const std::string& yaml, std::string_view reference) {
+  auto manifests = readManifests({{"m.yaml", yaml}});
+  if (!manifests) {
+    ADD_FAILURE() << testing::lines(manifests.error());
+    return {};
+  }
+  auto built = graphOf(*manifests);
+  if (!built) {
+    ADD_FAILURE() << testing::lines(built.error());
+    return {};
+  }
+  admission::KnownCluster cluster(std::move(built->graph), std::move(built->guards),
+                                  std::move(manifests->types));
+  cluster.unanswered = std::move(built->unanswered);
+  auto why = admission::whyOf(cluster, reference);
+  if (why) return std::move(*why);
+  ADD_FAILURE() << why.error().message;
+  return {};
+}
+
+constexpr const char* kThings = R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Thing, plural: things, singular: thing}
+  versions: [{name: v1, served: true, storage: true}]
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: team}}
+---
+{apiVersion: example.com/v1, kind: Thing, metadata: {name: t, namespace: team}}
+---
+)";
+
+// A webhook for these operations on things; `more`: of its fields, in one line each.
+std::string webhookFor(const std::string& operations, const std::string& more = "",
+                       const std::string& client = "{service: {namespace: gone, name: hook}}") {
+  return std::string(kThings) +
+         "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\n"
+         "metadata: {name: checks}\nwebhooks:\n- name: other.example.com\n  failurePolicy: Ignore\n"
+         "- name: things.example.io\n  clientConfig: " +
+         client + "\n" + more +
+         "  rules: [{apiGroups: [example.com], apiVersions: ['*'], resources: [things], operations: [" +
+         operations + "]}]\n";
+}
+
+constexpr const char* kConfiguration = "validatingwebhookconfigurations.admissionregistration.k8s.io/checks";
+
+TEST(UnansweredCalls, AWebhookWithoutItsServiceRefusesTheDeletion) {
+  const admission::Why why = whyIn(webhookFor("DELETE"), "things/t -n team");
+  EXPECT_FALSE(why.allowed);
+  EXPECT_TRUE(why.isBlocked());
+  EXPECT_FALSE(why.guarded) << "it is not lastout that refuses";
+  EXPECT_EQ(why.reason, "WebhookFails");
+  EXPECT_EQ(
+      why.message,
+      "the API server refuses its deletion: the webhook things.example.io of "
+      "validatingwebhookconfigurations.admissionregistration.k8s.io/checks does not answer, because its "
+      "Service gone/hook is not in the files; bring it back, or delete "
+      "validatingwebhookconfigurations.admissionregistration.k8s.io/checks");
+  ASSERT_THAT(why.blockers, SizeIs(1));
+  EXPECT_EQ(why.blockers[0].field, std::string(kConfiguration) + "#webhooks[1]");
+  ASSERT_THAT(why.roots, SizeIs(1));
+  EXPECT_EQ(why.roots[0].message, kConfiguration);
+  EXPECT_THAT(why.roots[0].path, ElementsAre("things.example.com/team/t", kConfiguration));
+}
+
+TEST(UnansweredCalls, AWebhookThatNobodyNeedsToAnswerRefusesNothing) {
+  const std::string byHand =
+      "---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: gone}, spec: {ports: [{port: "
+      "443}]}}\n";
+  for (const std::string& yaml : {webhookFor("CREATE"), webhookFor("DELETE", "  failurePolicy: Ignore\n"),
+                                  webhookFor("DELETE", "", "{url: 'https://hook.example.com'}"),
+                                  webhookFor("DELETE", "  objectSelector: {matchLabels: {checked: 'yes'}}\n"),
+                                  webhookFor("DELETE") + byHand}) {
+    const admission::Why why = whyIn(yaml, "things/t -n team");
+    EXPECT_TRUE(why.allowed) << yaml;
+    EXPECT_FALSE(why.isBlocked()) << yaml;
+  }
+}
+
+TEST(UnansweredCalls, AWebhookIsAnsweredByPodsBehindItsService) {
+  const std::string service =
+      "---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: gone}, spec: {selector: {app: "
+      "hook}}}\n";
+  const auto deployment = [](const std::string& name, int replicas) {
+    return "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: " + name +
+           ", namespace: gone}, spec: {replicas: " + std::to_string(replicas) +
+           ", selector: {matchLabels: {app: " + name + "}}, template: {metadata: {labels: {app: " + name +
+           "}}, spec: {containers: []}}}}\n";
+  };
+  EXPECT_TRUE(whyIn(webhookFor("DELETE") + service + deployment("hook", 1), "things/t -n team").allowed);
+  for (const std::string& behind : {std::string(), deployment("hook", 0), deployment("other", 1)}) {
+    const admission::Why why = whyIn(webhookFor("DELETE") + service + behind, "things/t -n team");
+    EXPECT_FALSE(why.allowed) << behind;
+    EXPECT_THAT(why.message, HasSubstr("because no Pod is behind its Service gone/hook; bring it back"))
+        << behind;
+  }
+}
+
+TEST(UnansweredCalls, ANamespaceStaysWithWhatIsRefusedInIt) {
+  const admission::Why why = whyIn(webhookFor("DELETE"), "namespace/team");
+  EXPECT_TRUE(why.allowed) << "its own deletion is accepted";
+  EXPECT_TRUE(why.isBlocked());
+  ASSERT_THAT(why.blockers, SizeIs(1));
+  EXPECT_THAT(why.blockers[0].message,
+              HasSubstr("it would keep things.example.com/team/t: the API server refuses"));
+  EXPECT_THAT(whyIn(webhookFor("DELETE"), "crd/things.example.com").blockers, IsEmpty())
+      << "the clean-up of a CRD asks no webhook";
+}
+
+TEST(UnansweredCalls, FinalizersStayWhereAWebhookForUpdatesDoesNotAnswer) {
+  std::string yaml = webhookFor("UPDATE");
+  yaml.replace(yaml.find("{name: t, "), 10,
+               "{name: t, finalizers: [example.com/f], deletionTimestamp: "
+               "'2026-11-01T10:00:00Z', ");
+  const admission::Why why = whyIn(yaml, "things/t -n team");
+  EXPECT_TRUE(why.terminating);
+  EXPECT_THAT(why.blockers,
+              ::testing::Contains(::testing::Field(
+                  &admission::WhyBlocker::message,
+                  HasSubstr("its finalizers cannot be removed: the webhook things.example.io"))));
+}
+
+TEST(UnansweredCalls, AConversionThatNobodyAnswersKeepsInstancesAndTheirCrd) {
+  std::string yaml = kThings;
+  yaml.replace(yaml.find("  versions:"), 0,
+               "  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: gone, name: "
+               "convert}}}}\n");
+  const admission::Why instance = whyIn(yaml, "things/t -n team");
+  EXPECT_EQ(instance.reason, "ConversionFails");
+  EXPECT_THAT(
+      instance.message,
+      AllOf(HasSubstr("the conversion webhook of customresourcedefinitions.apiextensions.k8s.io/"
+                      "things.example.com does not answer, because its Service gone/convert is not in the "
+                      "files"),
+            HasSubstr("set spec.conversion.strategy to None")));
+  const admission::Why crd = whyIn(yaml, "crd/things.example.com");
+  EXPECT_TRUE(crd.allowed);
+  ASSERT_THAT(crd.blockers, SizeIs(1));
+  EXPECT_THAT(crd.blockers[0].message, HasSubstr("it would keep things.example.com/team/t"));
+}
+
+TEST(UnansweredCalls, AnApiServiceKeepsEachNamespace) {
+  const std::string yaml = R"(
+{apiVersion: v1, kind: Namespace, metadata: {name: going, deletionTimestamp: '2026-11-01T10:00:00Z'}}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: other}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: other}}
+---
+{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.m.example.com}, spec: {group: m.example.com,
+  version: v1, service: {namespace: gone, name: m}}}
+---
+{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.local.example.com}, spec: {group:
+  local.example.com, version: v1}}
+)";
+  for (const char* name : {"namespace/going", "namespace/other"}) {
+    const admission::Why why = whyIn(yaml, name);
+    EXPECT_TRUE(why.allowed) << name;
+    EXPECT_TRUE(why.isBlocked()) << name;
+    ASSERT_THAT(why.blockers, SizeIs(1)) << name;
+    EXPECT_EQ(why.blockers[0].reason, "DiscoveryFails");
+    EXPECT_EQ(why.blockers[0].message,
+              "no Namespace ends while apiservices.apiregistration.k8s.io/v1.m.example.com does not answer, "
+              "because "
+              "its Service gone/m is not in the files; delete "
+              "apiservices.apiregistration.k8s.io/v1.m.example.com, or bring it back");
+    ASSERT_THAT(why.roots, SizeIs(1)) << name;
+    EXPECT_EQ(why.roots[0].message, "apiservices.apiregistration.k8s.io/v1.m.example.com");
+  }
+  EXPECT_FALSE(whyIn(yaml, "configmap/c -n other").isBlocked()) << "content still goes";
+}
+
+TEST(UnansweredCalls, AreToldBesideWhatLastoutDenies) {
+  const std::string yaml = webhookFor("DELETE") + R"(---
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: s}
+spec:
+  provider: {group: example.com, resource: things, namespace: team, name: t}
+  criteria:
+  - {type: SpecificResource, specificResource: {resource: configmaps, namespace: team, name: c}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: team}}
+)";
+  const admission::Why why = whyIn(yaml, "things/t -n team");
+  EXPECT_EQ(why.reason, "CriterionUnmet");
+  EXPECT_THAT(why.message, AllOf(HasSubstr("delete it first; the API server refuses its deletion"),
+                                 Not(HasSubstr("ALLOW"))));
+  EXPECT_THAT(why.blockers, SizeIs(2));
+}
+
+}  // namespace
+}  // namespace lastout::replay
