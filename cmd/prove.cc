@@ -25,15 +25,18 @@ constexpr const char* kProveExamples = R"(Examples:
   lastout prove --as-expected scenarios/             for CI: getting stuck is fine where the file says so
   lastout prove --onward scenarios/story-only-denied.yaml
   lastout prove --max-memory 8GiB --max-states 100000000 scenarios/story-one-work.yaml
+  lastout prove --strict scenarios/provider-webhook.yaml   what is PROVEN under an assumption fails, too
   lastout prove -o json scenarios/story-unguarded.yaml
 
 Exit codes: 0 all PROVEN; 1 one is STUCK, UNSAFE or BROKEN, or PROVEN where the file expects it to get
-stuck; 2 bad input; 3 one is NOT DECIDED within --max-states and --max-memory, and none is worse.)";
+stuck, or with --strict rests on an assumption; 2 bad input; 3 one is NOT DECIDED within --max-states and
+--max-memory, and none is worse.)";
 
 struct ProveOptions {
   std::vector<std::string> paths;
   prove::Bounds bounds;
   bool asExpected = false;
+  bool strict = false;
   bool onward = false;
   std::string output = "text";
 };
@@ -56,12 +59,14 @@ ProofReport prove(const replay::Ready& ready, const ProveOptions& options, Progr
   const Clock::duration time = Clock::now() - start;
   ProofReport report = prove::reportOf(ready, question, std::move(proof));
   report.time = time;
+  report.isStrict = options.strict;
   return report;
 }
 
 // The worst of what one scenario says.
 int exitCodeOf(const ProofReport& report, const ProveOptions& options) {
   if (report.proof.verdict == ProofResult::Undecided) return kUndecided;
+  if (options.strict && !report.assumptions.empty()) return kFailed;
   if (options.asExpected) return report.expected ? kOk : kFailed;
   return report.proof.verdict == ProofResult::Proven && report.expected ? kOk : kFailed;
 }
@@ -102,6 +107,7 @@ void addProve(CLI::App& app, int& exitCode) {
       ->transform(CLI::AsSizeValue(false));
   command->add_flag("--as-expected", options->asExpected,
                     "Exit with 0 where the verdict is what the scenario expects: STUCK, with `ends: stuck`");
+  command->add_flag("--strict", options->strict, "Exit with 1 where a verdict rests on an assumption");
   command->add_flag("--onward", options->onward, "Where it gets stuck, tell the way on to the end too");
   command->add_option("-o,--output", options->output, "text or json")
       ->check(CLI::IsMember({"text", "json"}))

@@ -116,6 +116,7 @@ replay::ScenarioReport replayAllOrders(const replay::Ready& ready, const Bounds&
   const Proof proof = proveScenario(ready.compiled, question, progress);
   report.options.order = replay::Order::All;
   report.states = proof.states;
+  report.assumptions = replay::assumptionsOf(ready.scenario, ready.compiled);
 
   const replay::Names names(ready.compiled.model);
   const replay::Checker checker(ready.scenario, ready.compiled, names);

@@ -58,7 +58,10 @@ Json proofOf(const ProofReport& report) {
                  {"transitions", proof.transitions},
                  {"bytes", proof.bytes},
                  {"seconds", report.time.count()},
-                 {"proven", report.proven}};
+                 {"proven", report.proven},
+                 {"assumptions", Json::array()}};
+  for (const replay::Assumption& each : report.assumptions)
+    result["assumptions"].push_back({{"object", each.object}, {"text", each.text}});
   result["unsafe"] = report.unsafe ? exampleOf(*report.unsafe) : Json();
   result["stuck"] = report.stuck ? stuckOf(*report.stuck) : Json();
   result["broken"] = Json::array();

@@ -32,6 +32,7 @@ class Reporter {
     if (proof.unsafe) report.unsafe = unsafe(*proof.unsafe);
     if (proof.stuck) report.stuck = stuck(*proof.stuck);
     for (const BrokenExpectation& each : proof.broken) report.broken.push_back(broken(each));
+    report.assumptions = replay::assumptionsOf(ready_.scenario, compiled_);
     report.proven = proven(proof);
     report.expected = asExpected(compiled_, ready_.scenario.expect, proof);
     report.expectation = expectation(proof, report.expected);

@@ -9,6 +9,7 @@
 
 #include "prove/prove.h"
 #include "prove/tell.h"
+#include "replay/assumptions.h"
 #include "replay/batch.h"
 #include "replay/output.h"
 #include "replay/report.h"
@@ -37,9 +38,11 @@ struct ProofReport {
   std::string description;
   Proof proof;
   Bounds bounds;
-  std::chrono::duration<double> time{0};  // that it took; the caller knows
-  bool expected = false;                  // the verdict is what the scenario expects
-  std::string expectation;                // one sentence on that
+  std::chrono::duration<double> time{0};        // that it took; the caller knows
+  bool isStrict = false;                        // an assumption is a failure; the caller knows
+  bool expected = false;                        // the verdict is what the scenario expects
+  std::string expectation;                      // one sentence on that
+  std::vector<replay::Assumption> assumptions;  // that the verdict rests on
   std::vector<std::string> proven;  // sentences; what holds in every order (of an undecided one: so far)
   std::optional<Counterexample> unsafe;
   std::optional<StuckReport> stuck;

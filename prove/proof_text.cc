@@ -82,6 +82,14 @@ void writeProven(replay::Writer& writer, const ProofReport& report) {
   for (const std::string& sentence : report.proven) writer.wrapped("  - ", "    ", sentence);
 }
 
+void writeAssumptions(replay::Writer& writer, const ProofReport& report) {
+  for (const replay::Assumption& each : report.assumptions) writer.assumption(each.text);
+  const size_t count = report.assumptions.size();
+  if (report.isStrict && count > 0)
+    writer.paragraph("It rests on " + std::to_string(count) + (count == 1 ? " assumption" : " assumptions") +
+                     ": a failure by --strict.");
+}
+
 void writeEnd(replay::Writer& writer, const StuckReport& stuck) {
   const std::string way = stuck.onward.empty()
                               ? std::string("From there")
@@ -137,6 +145,7 @@ std::string toText(const ProofReport& report, const replay::TextStyle& style) {
   if (style.timeline) writer.paragraph(report.description);
   writeUndecided(writer, report);
   writeProven(writer, report);
+  writeAssumptions(writer, report);
   if (report.unsafe) writeCounterexample(writer, "A shortest way to an unsafe commit", *report.unsafe);
   for (const Counterexample& each : report.broken)
     writeCounterexample(writer, "A shortest way to break: " + each.text, each);

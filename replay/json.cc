@@ -78,6 +78,11 @@ Json scenarioOf(const ScenarioReport& report, bool timeline) {
     if (!outcome.held) entry["whyNot"] = outcome.whyNot;
     result["expectations"].push_back(std::move(entry));
   }
+  if (report.options.order == Order::All) {
+    result["assumptions"] = Json::array();
+    for (const Assumption& each : report.assumptions)
+      result["assumptions"].push_back({{"object", each.object}, {"text", each.text}});
+  }
   result["told"] = toldRun(report, timeline);
   return result;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/assumptions.h"
 #include "replay/batch.h"
 #include "replay/check.h"
 #include "replay/narrate.h"
@@ -47,6 +48,7 @@ struct ScenarioReport {
   bool decided =
       true;  // false: a bound was met before everything was looked at, and nothing failed until then
   std::vector<ExpectationResult> outcomes;
+  std::vector<Assumption> assumptions;  // Order::All: that the outcomes rest on
   // The rest is of one run: the first that failed an expectation, else the first that showed the end. Of a
   // recording it is the time and the timeline.
   uint64_t seed = 1;

@@ -100,6 +100,7 @@ std::string toText(const ScenarioReport& report, const TextStyle& style) {
     writer.paragraph(report.description);
     writeTimeline(writer, report);
   }
+  for (const Assumption& each : report.assumptions) writer.assumption(each.text);
   // Of many runs each has its own times.
   const bool story = !report.story.empty() && (style.timeline || report.options.runs == 1);
   if (story) writeStory(writer, report);

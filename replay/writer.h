@@ -33,6 +33,9 @@ class Writer {
     line(padding + dim(time) + "  " + text);
   }
 
+  // What a verdict rests on, in one line, however long: it is looked for.
+  void assumption(const std::string& text) { line("  " + yellow("assumes:") + " " + text); }
+
   // Words, wrapped and indented by two.
   void paragraph(std::string_view text) { wrapped("  ", "  ", text); }
 

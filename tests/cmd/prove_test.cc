@@ -71,6 +71,39 @@ TEST(ProveCommand, JsonIsAllThatStandsOnTheStandardOutput) {
   EXPECT_EQ(json["scenarios"][1]["verdict"], "STUCK");
 }
 
+// docs/prove.md, "Assumptions".
+TEST(ProveCommand, AnAssumptionIsNamedAndFailsWithStrictAlone) {
+  const std::string webhook = "scenarios/provider-webhook.yaml";
+  const Ran ran = testing::lastout({"prove", webhook});
+  EXPECT_EQ(ran.exitCode, 0);
+  EXPECT_THAT(ran.out,
+              AllOf(StartsWith("PROVEN"), HasSubstr("\n  assumes: the webhook widget-checks/"
+                                                    "checks.example.com allows what it is asked about")));
+  const Ran strict = testing::lastout({"prove", "--strict", webhook});
+  EXPECT_EQ(strict.exitCode, 1);
+  EXPECT_THAT(strict.out,
+              AllOf(StartsWith("PROVEN"), HasSubstr("It rests on 1 assumption: a failure by --strict.")));
+  EXPECT_EQ(testing::lastout({"prove", "--strict", "--as-expected", webhook}).exitCode, 1);
+  EXPECT_EQ(testing::lastout({"prove", "--strict", "--max-states", "10", webhook}).exitCode, 3);
+  const Ran none = testing::lastout({"prove", "--strict", kStory});
+  EXPECT_EQ(none.exitCode, 0);
+  EXPECT_THAT(none.out, Not(HasSubstr("assum")));
+  EXPECT_THAT(testing::lastout({"replay", "--order", "all", webhook}).out,
+              HasSubstr("\n  assumes: the webhook"));
+  EXPECT_THAT(testing::lastout({"replay", webhook}).out, Not(HasSubstr("assumes")));
+}
+
+TEST(ProveCommand, AssumptionsAreInTheJson) {
+  const Ran ran = testing::lastout({"prove", "-o", "json", "scenarios/provider-webhook.yaml", kStory});
+  const auto json = nlohmann::json::parse(ran.out);
+  ASSERT_EQ(json["scenarios"][0]["assumptions"].size(), 1u);
+  EXPECT_EQ(json["scenarios"][0]["assumptions"][0]["object"],
+            "validatingwebhookconfigurations/widget-checks");
+  EXPECT_THAT(json["scenarios"][0]["assumptions"][0]["text"].get<std::string>(),
+              HasSubstr("widget-checks/checks.example.com allows"));
+  EXPECT_TRUE(json["scenarios"][1]["assumptions"].empty());
+}
+
 TEST(ProveCommand, BadInputIsSaidBeforeAnythingIsProven) {
   const Ran missing = testing::lastout({"prove", kStory, "scenarios/no-such-file.yaml"});
   EXPECT_EQ(missing.exitCode, 2);

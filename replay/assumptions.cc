@@ -1,0 +1,277 @@
+#include "replay/assumptions.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "criticalservice/dependencies.h"
+#include "kube/api_calls.h"
+#include "kube/fields.h"
+#include "kube/well_known.h"
+#include "replay/names.h"
+
+namespace lastout::replay {
+
+namespace {
+
+using cluster::kNone;
+using cluster::Slot;
+using cluster::SlotInfo;
+
+// That a cloud's controller puts on a Service of type LoadBalancer, and the provisioner of a CSI driver on a
+// volume that it is to delete.
+constexpr std::string_view kLoadBalancerFinalizer = "service.kubernetes.io/load-balancer-cleanup";
+constexpr std::string_view kProvisionerFinalizer = "external-provisioner.volume.kubernetes.io/finalizer";
+
+// Kubernetes makes these ClusterRoles by itself.
+bool isDefaultRole(const kube::ObjectKey& role) {
+  static constexpr std::string_view kDefaults[] = {"cluster-admin", "admin", "edit", "view"};
+  return role.type == kube::kClusterRoles &&
+         (role.name.starts_with("system:") || std::ranges::find(kDefaults, role.name) != std::end(kDefaults));
+}
+
+// {resourceRules, excludeResourceRules, namespaceSelector, objectSelector}; `everything`: no rules are all.
+kube::CalledWebhook matchedBy(const kube::Value* resources, bool everything) {
+  kube::CalledWebhook matched;
+  kube::Errors ignored;  // what cannot be understood is left out
+  const auto readRules = [&](std::string_view field, std::vector<kube::RuleWithOperations>& rules) {
+    if (resources == nullptr || resources->asMap() == nullptr) return;
+    kube::Fields fields(*resources, "", "", ignored);
+    for (kube::Fields& rule : fields.items(field)) {
+      rules.push_back(kube::readRule(rule));
+      rules.back().names = rule.strings("resourceNames");
+    }
+  };
+  const auto selectorAt = [&](std::string_view field) {
+    const kube::Value* selector = resources == nullptr ? nullptr : resources->find(field);
+    return selector == nullptr ? kube::LabelSelector()
+                               : kube::parseSelector(*selector, "").value_or(kube::LabelSelector());
+  };
+  readRules("resourceRules", matched.matches.rules);
+  readRules("excludeResourceRules", matched.matches.excluded);
+  matched.matches.namespaceSelector = selectorAt("namespaceSelector");
+  matched.matches.objectSelector = selectorAt("objectSelector");
+  if (everything && matched.matches.rules.empty()) {
+    kube::RuleWithOperations& all = matched.matches.rules.emplace_back();
+    all.operations = all.groups = all.versions = all.resources = {"*"};
+  }
+  return matched;
+}
+
+class AssumptionFinder {
+ public:
+  AssumptionFinder(const Scenario& scenario, const Compiled& compiled)
+      : compiled_(compiled), model_(compiled.model), names_(compiled.model) {
+    for (const kube::Object& object : scenario.objects) objects_.emplace(object.key, &object);
+    for (const cluster::WorkSpec& work : scenario.works) {
+      for (const kube::Object& object : work.manifests) objects_.emplace(object.key, &object);
+    }
+    for (const kube::Object& object : scenario.later) objects_.emplace(object.key, &object);
+  }
+
+  std::vector<Assumption> find() {
+    for (const auto& [key, object] : objects_) {
+      const std::vector<kube::CalledWebhook> webhooks = kube::webhooksOf(key.type, object->content);
+      for (const kube::CalledWebhook& webhook : webhooks) addWebhook(*object, webhook);
+      if (key.type == kube::kCustomResourceDefinitions) addConversion(*object);
+      if (key.type == kube::kApiServices) addApiService(*object);
+      if (key.type == kube::kValidatingAdmissionPolicyBindings) addPolicy(*object);
+    }
+    for (const Slot slot : compiled_.goal) addFinalizersToCome(slot);
+    addControllers();
+    std::ranges::sort(found_);
+    const auto repeated = std::ranges::unique(found_);
+    found_.erase(repeated.begin(), repeated.end());
+    return std::move(found_);
+  }
+
+ private:
+  const kube::Object* object(const kube::ObjectKey& key) const {
+    const auto found = objects_.find(key);
+    return found == objects_.end() ? nullptr : found->second;
+  }
+
+  std::string nameOf(const kube::ObjectKey& key) const {
+    const auto slot = model_.find(key);
+    return slot ? names_.of(*slot) : kube::toString(key);
+  }
+
+  void add(const kube::ObjectKey& key, std::string text) { found_.push_back({nameOf(key), std::move(text)}); }
+
+  // Who removes the object's finalizers does so by an UPDATE.
+  static bool isUpdatedToGo(const SlotInfo& info) {
+    return !info.removals.empty() || info.heldBit != 0 || info.policyBits != 0;
+  }
+
+  // It is asked about a request that ends an object of the goal.
+  bool isAskedAbout(const kube::CalledWebhook& webhook, const SlotInfo& info, Slot slot) const {
+    const Slot space = info.key.type == kube::kNamespaces ? slot : info.namespaceSlot;
+    const kube::ReviewedOperations reviewed =
+        kube::reviewedOperations(webhook, info.key, info.forms.front().labels,
+                                 space == kNone ? nullptr : &model_.slots[space].forms.front().labels);
+    return reviewed.onDelete || (reviewed.onUpdate && isUpdatedToGo(info));
+  }
+  bool isAskedAboutGoal(const kube::CalledWebhook& webhook) const {
+    return std::ranges::any_of(compiled_.goal,
+                               [&](Slot slot) { return isAskedAbout(webhook, model_.slots[slot], slot); });
+  }
+
+  // How somebody is reached of whom the machine cannot say whether he answers; empty: otherwise, or nobody is
+  // there.
+  std::string reachedBy(const kube::CallAddress& address) const {
+    if (address.isUrl()) return "it is reached by URL";
+    const std::string service = address.service.namespaceName + "/" + address.service.name;
+    const kube::Object* source = object(address.service);
+    if (source == nullptr) return {};
+    switch (kube::endpointSourceOf(source->content)) {
+      case kube::EndpointSource::ByHand:
+        return "its Service " + service + " has no selector, so somebody writes its endpoints";
+      case kube::EndpointSource::External:
+        return "its Service " + service + " leads out of the cluster";
+      case kube::EndpointSource::Pods:
+        break;
+    }
+    for (const auto& [key, one] : objects_) {
+      if (isUnfollowed(key) && criticalservice::isBehind(*source, *one))
+        return "the Pods of " + nameOf(key) + ", behind its Service " + service + ", are not followed";
+    }
+    return {};
+  }
+
+  // Of a type that the machine does not run, as Transition::fails() has it.
+  bool isUnfollowed(const kube::ObjectKey& key) const {
+    const auto slot = model_.find(key);
+    return slot && model_.slots[*slot].role == cluster::ModelRole::Plain;
+  }
+
+  bool hasPodsBehind(const kube::CallAddress& address) const {
+    const kube::Object* source = object(address.service);
+    return source != nullptr && std::ranges::any_of(objects_, [&](const auto& one) {
+             return criticalservice::isBehind(*source, *one.second);
+           });
+  }
+
+  void addWebhook(const kube::Object& configuration, const kube::CalledWebhook& webhook) {
+    if (webhook.isOfLastout() || !isAskedAboutGoal(webhook)) return;
+    const std::string name = "the webhook " + configuration.key.name + "/" + webhook.name;
+    const std::string reached = reachedBy(webhook.address);
+    if (!reached.empty()) {
+      add(configuration.key,
+          name + (webhook.failureIsIgnored ? " allows, if it answers: " : " answers and allows: ") + reached);
+    } else if (hasPodsBehind(webhook.address)) {
+      add(configuration.key, name + " allows what it is asked about: its Pods are followed, not its answers");
+    }
+    if (reached.empty() && !webhook.failureIsIgnored && webhook.hasMatchConditions)
+      add(configuration.key,
+          name + " is asked about all that its rules match: its matchConditions are not evaluated");
+  }
+
+  void addConversion(const kube::Object& crd) {
+    const auto address = kube::conversionOf(crd.content);
+    const auto slot = model_.find(crd.key);
+    const bool concerns = slot && std::ranges::any_of(compiled_.goal, [&](Slot goal) {
+                            return model_.slots[goal].crd == *slot;
+                          });
+    const std::string reached = address && concerns ? reachedBy(*address) : std::string();
+    if (!reached.empty())
+      add(crd.key, "the conversion webhook of " + nameOf(crd.key) + " answers: " + reached);
+  }
+
+  void addApiService(const kube::Object& apiService) {
+    const auto address = kube::aggregatedServerOf(apiService.content);
+    const bool endsNamespaces = std::ranges::any_of(
+        compiled_.goal, [&](Slot slot) { return model_.slots[slot].role == cluster::ModelRole::Namespace; });
+    const std::string reached = address && endsNamespaces ? reachedBy(*address) : std::string();
+    if (!reached.empty()) add(apiService.key, nameOf(apiService.key) + " answers: " + reached);
+  }
+
+  // A ValidatingAdmissionPolicy does something by its bindings alone.
+  void addPolicy(const kube::Object& binding) {
+    const kube::Value::List& actions = kube::listAt(binding.content, {"spec", "validationActions"});
+    const bool denies = actions.empty() || std::ranges::any_of(actions, [](const kube::Value& action) {
+                          return action.asString() != nullptr && *action.asString() == "Deny";
+                        });
+    const kube::Object* policy = object(
+        {kube::kValidatingAdmissionPolicies, "", kube::textAt(binding.content, {"spec", "policyName"})});
+    if (policy == nullptr || !denies) return;
+    const kube::CalledWebhook matched = matchedBy(policy->content.at({"spec", "matchConstraints"}), false);
+    const kube::CalledWebhook bound = matchedBy(binding.content.at({"spec", "matchResources"}), true);
+    const bool concerns = std::ranges::any_of(compiled_.goal, [&](Slot slot) {
+      const SlotInfo& info = model_.slots[slot];
+      return isAskedAbout(matched, info, slot) && isAskedAbout(bound, info, slot);
+    });
+    if (concerns)
+      add(policy->key, "the ValidatingAdmissionPolicy " + policy->key.name +
+                           " allows what it matches: its expressions are not evaluated");
+  }
+
+  // Finalizers that controllers of Kubernetes or of a cloud put on an object that does not have them here.
+  void addFinalizersToCome(Slot slot) {
+    const SlotInfo& info = model_.slots[slot];
+    const kube::Object* source = object(info.key);
+    if (source == nullptr) return;
+    const auto carries = [&](std::string_view finalizer) {
+      return std::ranges::find(info.finalizers, finalizer) != info.finalizers.end();
+    };
+    const kube::Value& content = source->content;
+    if (info.key.type == kube::kServices && kube::textAt(content, {"spec", "type"}) == "LoadBalancer" &&
+        !carries(kLoadBalancerFinalizer))
+      add(info.key, "the cloud lets " + nameOf(info.key) + " go: finalizer " +
+                        std::string(kLoadBalancerFinalizer) +
+                        ", which its controller puts on a Service of type LoadBalancer, is not in the files");
+    const std::string& driver = kube::textAt(content, {"spec", "csi", "driver"});
+    if (info.key.type == kube::kPersistentVolumes && !driver.empty() &&
+        kube::textAt(content, {"spec", "persistentVolumeReclaimPolicy"}) == "Delete" &&
+        !carries(kProvisionerFinalizer))
+      add(info.key, "the provisioner of " + driver + " lets " + nameOf(info.key) + " go: finalizer " +
+                        std::string(kProvisionerFinalizer) +
+                        ", which it puts on a volume that it is to delete, is not in the files");
+  }
+
+  void addControllers() {
+    criticalservice::DependencyFinder finder;
+    for (const auto& [key, source] : objects_) finder.put(*source);
+    for (uint32_t number = 0; number < model_.controllers.size(); ++number) {
+      const bool hasWork = std::ranges::any_of(compiled_.goal, [&](Slot slot) {
+        return std::ranges::any_of(model_.slots[slot].removals, [&](const cluster::Removal& removal) {
+          return removal.controller == number;
+        });
+      });
+      if (!hasWork) continue;
+      const cluster::FinalizerController& controller = model_.controllers[number];
+      const std::string name = "controller " + controller.name;
+      if (controller.runsIn == kNone)
+        found_.push_back({name, name + " always works: it runs outside of the files"});
+      else
+        addRights(finder, name, model_.slots[controller.runsIn].key);
+    }
+  }
+
+  // What a controller acts through and is not in the files counts as there.
+  void addRights(const criticalservice::DependencyFinder& finder, const std::string& name,
+                 const kube::ObjectKey& workload) {
+    for (const criticalservice::Dependency& right : finder.rightsOf(workload)) {
+      if (model_.find(right.object) || isDefaultRole(right.object)) continue;
+      const bool isAccount = right.object.type == kube::kServiceAccounts;
+      add(right.object,
+          name + " has the rights that it needs: " + nameOf(right.object) +
+              (isAccount ? ", as which it runs, is not in the files"
+                         : ", which a binding of its ServiceAccount names, is not in the files"));
+    }
+  }
+
+  const Compiled& compiled_;
+  const cluster::Model& model_;
+  Names names_;
+  std::map<kube::ObjectKey, const kube::Object*> objects_;
+  std::vector<Assumption> found_;
+};
+
+}  // namespace
+
+std::vector<Assumption> assumptionsOf(const Scenario& scenario, const Compiled& compiled) {
+  return AssumptionFinder(scenario, compiled).find();
+}
+
+}  // namespace lastout::replay

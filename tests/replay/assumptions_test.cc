@@ -1,0 +1,200 @@
+// What a verdict takes for granted about the objects of a scenario.
+#include "replay/assumptions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/replay/play.h"
+
+namespace lastout::replay {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A ConfigMap is deleted, with these documents beside it.
+std::vector<std::string> assumed(const std::string& documents, const std::string& spec = "") {
+  const auto made =
+      ready(scenario("\n  guard: false\n" + spec + R"(
+  steps:
+    - delete: [configmaps/default/a, namespace/team])",
+                     "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default, "
+                     "finalizers: [example.com/f]}}\n---\n"
+                     "{apiVersion: v1, kind: Namespace, metadata: {name: team}}\n---\n" +
+                         documents));
+  std::vector<std::string> lines;
+  for (const Assumption& one : assumptionsOf(made->scenario, made->compiled))
+    lines.push_back(one.object + ": " + one.text);
+  return lines;
+}
+
+// `client`: in braces; `more`: of the webhook's fields.
+std::string webhook(const std::string& client, const std::string& more = "",
+                    const std::string& rule = "resources: [configmaps], operations: [DELETE]") {
+  return "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\n"
+         "metadata: {name: checks}\nwebhooks:\n- name: checks.example.io\n  clientConfig: " +
+         client + "\n" + more + "  rules: [{apiGroups: ['*'], apiVersions: ['*'], " + rule + "}]\n";
+}
+
+constexpr const char* kByUrl = "{url: 'https://checks.example.io'}";
+constexpr const char* kByService = "{service: {namespace: hooks, name: checks}}";
+constexpr const char* kSelectingPods =
+    "---\n{apiVersion: v1, kind: Service, metadata: {name: checks, namespace: hooks}, spec: {selector: {app: "
+    "checks}}}\n";
+
+TEST(Assumptions, AWebhookByUrlAnswersAndAllows) {
+  EXPECT_THAT(
+      assumed(webhook(kByUrl)),
+      ElementsAre("validatingwebhookconfigurations/checks: the webhook checks/checks.example.io answers and "
+                  "allows: it is reached by URL"));
+  EXPECT_THAT(assumed(webhook(kByUrl, "  failurePolicy: Ignore\n")),
+              ElementsAre(HasSubstr("allows, if it answers: it is reached by URL")));
+}
+
+TEST(Assumptions, AServiceWithoutASelectorIsNamed) {
+  EXPECT_THAT(assumed(webhook(kByService) +
+                      "---\n{apiVersion: v1, kind: Service, metadata: {name: checks, namespace: "
+                      "hooks}, spec: {ports: [{port: 443}]}}\n"),
+              ElementsAre(HasSubstr("answers and allows: its Service hooks/checks has no selector")));
+  EXPECT_THAT(assumed(webhook(kByService) +
+                      "---\n{apiVersion: v1, kind: Service, metadata: {name: checks, namespace: "
+                      "hooks}, spec: {type: ExternalName, externalName: checks.example.io}}\n"),
+              ElementsAre(HasSubstr("its Service hooks/checks leads out of the cluster")));
+}
+
+TEST(Assumptions, AWebhookWithPodsAllowsAndOneThatIsDeadIsNone) {
+  const std::string pod =
+      "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: hooks, labels: {app: checks}}}\n";
+  EXPECT_THAT(assumed(webhook(kByService) + kSelectingPods + pod),
+              ElementsAre(HasSubstr("the webhook checks/checks.example.io allows what it is asked about")));
+  EXPECT_THAT(assumed(webhook(kByService) + kSelectingPods), IsEmpty()) << "nobody answers: that is followed";
+  EXPECT_THAT(assumed(webhook(kByService)), IsEmpty());
+  EXPECT_THAT(assumed(webhook(kByService, "  failurePolicy: Ignore\n")), IsEmpty());
+  EXPECT_THAT(
+      assumed(
+          webhook(kByService) + kSelectingPods +
+          "---\n{apiVersion: v1, kind: ReplicationController, metadata: {name: r, namespace: hooks}, spec: "
+          "{template: {metadata: {labels: {app: checks}}}}}\n"),
+      ElementsAre(HasSubstr("answers and allows: the Pods of replicationcontrollers/hooks/r, behind its "
+                            "Service hooks/checks, are not followed")));
+}
+
+TEST(Assumptions, ConditionsInCelAreNamedWhereTheAnswerMatters) {
+  const std::string conditions = "  matchConditions: [{name: some, expression: 'false'}]\n";
+  EXPECT_THAT(assumed(webhook(kByService, conditions)),
+              ElementsAre(HasSubstr("is asked about all that its rules match: its matchConditions are not "
+                                    "evaluated")));
+  EXPECT_THAT(assumed(webhook(kByUrl, conditions)), ElementsAre(HasSubstr("answers and allows")));
+}
+
+TEST(Assumptions, WhatDoesNotConcernTheGoalIsNone) {
+  for (const char* rule :
+       {"resources: [secrets], operations: [DELETE]", "resources: [configmaps], operations: [CREATE]",
+        "resources: [configmaps], operations: [UPDATE]"}) {
+    EXPECT_THAT(assumed(webhook(kByUrl, "", rule)), IsEmpty()) << rule;
+  }
+  EXPECT_THAT(assumed(webhook(kByUrl, "  objectSelector: {matchLabels: {checked: 'yes'}}\n")), IsEmpty());
+}
+
+// Removing a finalizer is an UPDATE.
+TEST(Assumptions, AWebhookForUpdatesCountsWhereAControllerRemovesAFinalizer) {
+  const std::string controllers =
+      "  controllers:\n    - {name: cleanup, removes: {finalizer: example.com/f, from: configmaps}}\n";
+  EXPECT_THAT(assumed(webhook(kByUrl, "", "resources: [configmaps], operations: [UPDATE]"), controllers),
+              ElementsAre("controller cleanup: controller cleanup always works: it runs outside of the files",
+                          HasSubstr("the webhook checks/checks.example.io answers and allows")));
+}
+
+TEST(Assumptions, OfAControllerItsAbsentRights) {
+  const std::string controllers =
+      "  controllers:\n    - {name: cleanup, runsIn: deployments.apps/hooks/op, removes: {finalizer: "
+      "example.com/f, "
+      "from: configmaps}}\n";
+  const auto documents = [](const std::string& role) {
+    return std::string(R"(apiVersion: apps/v1
+kind: Deployment
+metadata: {name: op, namespace: hooks}
+spec:
+  template: {metadata: {labels: {app: op}}, spec: {serviceAccountName: op, containers: [{name: a, image: a}]}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: op}, roleRef: {apiGroup:
+  rbac.authorization.k8s.io, kind: ClusterRole, name: )") +
+           role + "}, subjects: [{kind: ServiceAccount, name: op, namespace: hooks}]}\n";
+  };
+  EXPECT_THAT(
+      assumed(documents("cleaner"), controllers),
+      ElementsAre("clusterroles.rbac.authorization.k8s.io/cleaner: controller cleanup has the rights that it "
+                  "needs: clusterroles.rbac.authorization.k8s.io/cleaner, which a binding of its "
+                  "ServiceAccount names, is not in the files",
+                  "serviceaccounts/hooks/op: controller cleanup has the rights that it needs: "
+                  "serviceaccounts/hooks/op, as which it runs, is not in the files"));
+  EXPECT_THAT(assumed(documents("cluster-admin"), controllers), ElementsAre(HasSubstr("as which it runs")))
+      << "Kubernetes makes that role";
+}
+
+TEST(Assumptions, AnAdmissionPolicyByItsBindings) {
+  const auto documents = [](const std::string& operation, const std::string& actions) {
+    return "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: "
+           "keep}\n"
+           "spec: {matchConstraints: {resourceRules: [{apiGroups: [''], apiVersions: [v1], resources: "
+           "[configmaps], "
+           "operations: [" +
+           operation +
+           "]}]}, validations: [{expression: 'false'}]}\n---\n"
+           "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicyBinding\n"
+           "metadata: {name: keep}\nspec: {policyName: keep, validationActions: [" +
+           actions + "]}\n";
+  };
+  EXPECT_THAT(
+      assumed(documents("DELETE", "Deny")),
+      ElementsAre("validatingadmissionpolicies/keep: the ValidatingAdmissionPolicy keep allows what it "
+                  "matches: its expressions are not evaluated"));
+  EXPECT_THAT(assumed(documents("DELETE", "Audit")), IsEmpty());
+  EXPECT_THAT(assumed(documents("CREATE", "Deny")), IsEmpty());
+  const std::string whole = documents("DELETE", "Deny");
+  EXPECT_THAT(assumed(whole.substr(0, whole.find("---\n"))), IsEmpty()) << "it is bound by nothing";
+}
+
+TEST(Assumptions, AnApiServiceWhereANamespaceEnds) {
+  EXPECT_THAT(
+      assumed("{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.m.example.com}, "
+              "spec: {group: m.example.com, version: v1, service: {namespace: hooks, name: m}}}\n---\n"
+              "{apiVersion: v1, kind: Service, metadata: {name: m, namespace: hooks}, spec: {}}\n"),
+      ElementsAre(
+          "apiservices/v1.m.example.com: apiservices/v1.m.example.com answers: its Service hooks/m has "
+          "no selector, so somebody writes its endpoints"));
+}
+
+TEST(Assumptions, FinalizersThatComeInACluster) {
+  const std::string balanced =
+      "{apiVersion: v1, kind: Service, metadata: {name: front, namespace: team}, spec: {type: "
+      "LoadBalancer}}\n";
+  EXPECT_THAT(assumed(balanced),
+              ElementsAre(HasSubstr("services/team/front: the cloud lets services/team/front go")));
+  std::string held = balanced;
+  held.replace(held.find("{name: front"), 1, "{finalizers: [service.kubernetes.io/load-balancer-cleanup], ");
+  EXPECT_THAT(assumed(held), IsEmpty()) << "it is stuck, as anything with a finalizer";
+}
+
+TEST(Assumptions, OfAConversionByUrl) {
+  const std::string crd = R"(apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Thing, plural: things, singular: thing}
+  conversion: {strategy: Webhook, webhook: {clientConfig: {url: 'https://convert.example.io'}}}
+  versions: [{name: v1, served: true, storage: true}]
+)";
+  EXPECT_THAT(assumed(crd), IsEmpty()) << "no instance is to go";
+  EXPECT_THAT(
+      assumed(crd + "---\n{apiVersion: example.com/v1, kind: Thing, metadata: {name: t, namespace: team}}\n"),
+      Contains("customresourcedefinitions/things.example.com: the conversion webhook of "
+               "customresourcedefinitions/things.example.com answers: it is reached by URL"));
+}
+
+}  // namespace
+}  // namespace lastout::replay
