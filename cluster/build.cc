@@ -18,11 +18,12 @@ struct TypeRole {
   ModelRole role;
 };
 
-const std::array<TypeRole, 11>& typeRoles() {
-  static const std::array<TypeRole, 11> kRoles = {{
+const std::array<TypeRole, 12>& typeRoles() {
+  static const std::array<TypeRole, 12> kRoles = {{
       {kube::kNamespaces, ModelRole::Namespace},
       {kube::kPods, ModelRole::Pod},
       {kube::kPersistentVolumeClaims, ModelRole::PersistentVolumeClaim},
+      {kube::kPersistentVolumes, ModelRole::PersistentVolume},
       {kube::kDeployments, ModelRole::Deployment},
       {kube::kReplicaSets, ModelRole::ReplicaSet},
       {kube::kStatefulSets, ModelRole::StatefulSet},
@@ -162,6 +163,7 @@ tl::expected<Model, kube::Errors> build(const BuildInput& input) {
   wireOwners(builder);
   deriveChildren(builder);
   mountClaims(builder);
+  bindVolumes(builder);
   wireContainers(builder);
   wireNeeds(builder);
   wireServices(builder);

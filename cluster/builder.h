@@ -40,11 +40,17 @@ std::string tooManyFinalizers(const SlotInfo& slot);
 // the second is what a step creates, and its metadata counts; what a work applies may since have got more.
 void checkRepeated(Builder& builder, const kube::Object& first, const kube::Object& again, bool isCreated);
 
-// cluster/derive.cc: ReplicaSets, Pods, and which Pods mount which claim.
+// cluster/derive.cc: ReplicaSets, Pods, which Pods mount which claim, and which claim is bound to which
+// volume.
 void deriveChildren(Builder& builder);
 void mountClaims(Builder& builder);
+void bindVolumes(Builder& builder);
 // The names of the claims that a workload's Pod template (or a Pod itself) mounts.
 std::vector<std::string> mountedClaims(const kube::Value& content, ModelRole role);
+// True if the claim is bound to the volume; `volumeOfClaim` and `claimOfVolume`: which the other one is, as
+// either says (spec.volumeName, spec.claimRef); nullopt: it says nothing.
+bool isBound(const kube::ObjectKey& claim, const std::optional<kube::ObjectKey>& volumeOfClaim,
+             const kube::ObjectKey& volume, const std::optional<kube::ObjectKey>& claimOfVolume);
 // Makes Pods for up to `count` replicas of a workload, the first `present` of them there at start; derived
 // slots only.
 void addPods(Model& model, Slot workload, size_t count, size_t present);

@@ -44,6 +44,7 @@ bool doublesItsDelay(Kind kind) {
     case Kind::PodReady:
     case Kind::PodStop:
     case Kind::ClaimRelease:
+    case Kind::VolumeRelease:
     case Kind::Finalize:
       return true;
     default:
@@ -125,6 +126,7 @@ milliseconds Machine::delay(StateRef state, const Action& action, uint32_t attem
     case Kind::PodStop:
       return timing.podStop;
     case Kind::ClaimRelease:
+    case Kind::VolumeRelease:
       return timing.claimRelease;
     case Kind::DeleteDeferred:
       return attempt == 0 ? timing.deferredDeletion : timing.deferredDeletionRetry;

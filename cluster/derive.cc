@@ -1,4 +1,5 @@
-// What Kubernetes makes of a workload by itself: a Deployment's ReplicaSet, and Pods.
+// What Kubernetes makes of a workload by itself: a Deployment's ReplicaSet, and Pods; and what uses claims
+// and volumes.
 #include <algorithm>
 #include <charconv>
 #include <tuple>
@@ -193,6 +194,35 @@ void mountClaims(Builder& builder) {
       if (!claim) continue;
       std::vector<Slot>& mounts = model.slots[*claim].children;
       mounts.insert(mounts.end(), pods.begin(), pods.end());
+    }
+  }
+}
+
+bool isBound(const kube::ObjectKey& claim, const std::optional<kube::ObjectKey>& volumeOfClaim,
+             const kube::ObjectKey& volume, const std::optional<kube::ObjectKey>& claimOfVolume) {
+  if (claimOfVolume) return *claimOfVolume == claim && volumeOfClaim.value_or(volume) == volume;
+  return volumeOfClaim == volume;
+}
+
+void bindVolumes(Builder& builder) {
+  Model& model = builder.model;
+  const auto keyAt = [&](Slot slot, const kube::GroupResource& type,
+                         std::initializer_list<std::string_view> space,
+                         std::initializer_list<std::string_view> name) -> std::optional<kube::ObjectKey> {
+    const kube::Value* content = builder.content(slot);
+    if (content == nullptr || kube::textAt(*content, name).empty()) return std::nullopt;
+    return kube::ObjectKey{type, kube::textAt(*content, space), kube::textAt(*content, name)};
+  };
+  for (Slot volume = 0; volume < model.slots.size(); ++volume) {
+    SlotInfo& info = model.slots[volume];
+    if (info.role != ModelRole::PersistentVolume) continue;
+    const auto claimOfVolume = keyAt(volume, kube::kPersistentVolumeClaims, {"spec", "claimRef", "namespace"},
+                                     {"spec", "claimRef", "name"});
+    for (Slot claim = 0; claim < model.slots.size(); ++claim) {
+      if (model.slots[claim].role != ModelRole::PersistentVolumeClaim) continue;
+      const auto volumeOfClaim = keyAt(claim, kube::kPersistentVolumes, {}, {"spec", "volumeName"});
+      if (isBound(model.slots[claim].key, volumeOfClaim, info.key, claimOfVolume))
+        info.children.push_back(claim);
     }
   }
 }

@@ -61,6 +61,7 @@ kube::Result<Slot> LiveCluster::create(const LiveObject& object, Events& events)
   live_->nameFinalizers(slot, object.finalizers);
   const uint16_t owners = live_->setOwners(slot, live_->planOwners(slot, object.owners));
   live_->extra[slot].claims = object.claims;
+  live_->extra[slot].boundTo = object.boundTo;
   live_->setUid(slot, object.uid);
   Events happened;
   Transition(live_->machine(), live_->state(), &happened).create(slot, Actor::Client);
@@ -93,6 +94,10 @@ kube::Result<void> LiveCluster::update(Slot slot, const LiveObject& object, Even
     live_->extra[slot].claims = object.claims;
     live_->unmount(slot);
     if (role == ModelRole::Pod) live_->mount(slot);
+  }
+  if (live_->extra[slot].boundTo != object.boundTo) {
+    live_->extra[slot].boundTo = object.boundTo;
+    live_->bind();
   }
   Events happened;
   Transition(live_->machine(), live_->state(), &happened).update(slot, changed, Actor::Client);

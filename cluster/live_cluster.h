@@ -39,6 +39,9 @@ struct LiveObject {
   std::vector<LiveOwner> owners;
   uint32_t replicas = 1;            // workloads
   std::vector<std::string> claims;  // names of PersistentVolumeClaims that its Pods mount, or it, as a Pod
+  // PersistentVolumeClaim: its volume, as spec.volumeName has it; PersistentVolume: its claim, as
+  // spec.claimRef has it; nullopt: it says nothing.
+  std::optional<kube::ObjectKey> boundTo;
   // ManifestWork: what it applies, and the name of its AppliedManifestWork; without a name no agent takes it.
   std::vector<kube::ObjectKey> applies;
   std::string appliedName;

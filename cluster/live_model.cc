@@ -148,6 +148,8 @@ void LiveModel::appeared(Slot slot) {
   if (isWorkload(role)) placeChildren(slot);
   if (role == ModelRole::Pod || role == ModelRole::ReplicaSet) takeChild(slot);
   if (role == ModelRole::Pod) mount(slot);
+  if (role == ModelRole::PersistentVolume) ++volumes_;
+  if (isStorage(role)) bind();
 }
 
 void LiveModel::vanished(Slot slot) {
@@ -162,6 +164,12 @@ void LiveModel::vanished(Slot slot) {
   unmount(slot);
   move(slot, false);
   extra[slot].claims.clear();
+  extra[slot].boundTo.reset();
+  if (model.slots[slot].role == ModelRole::PersistentVolume) {
+    --volumes_;
+    model.slots[slot].children.clear();
+  }
+  if (isStorage(model.slots[slot].role)) bind();
   setOwners(slot, planOwners(slot, {}));
   nameFinalizers(slot, {});
   mayFree(slot);

@@ -27,9 +27,10 @@ struct LiveSlot {
   uint32_t inNamespace = 0;            // where it stands in the list of its namespace, and of its CRD
   uint32_t inCrd = 0;
   uint32_t runsControllers = 0;
-  std::vector<std::string> claims;  // workload, Pod: what was given
-  std::vector<Slot> mounts;         // Pod that is present: the claims
-  std::vector<Slot> absent;         // Namespace, CRD: the slots in it that are not in its content
+  std::vector<std::string> claims;         // workload, Pod: what was given
+  std::vector<Slot> mounts;                // Pod that is present: the claims
+  std::optional<kube::ObjectKey> boundTo;  // claim, volume: as of LiveObject
+  std::vector<Slot> absent;                // Namespace, CRD: the slots in it that are not in its content
 };
 
 // The owner links of a slot, as they are to be.
@@ -40,6 +41,11 @@ struct OwnerPlan {
   std::vector<OwnerState> states;
   std::vector<size_t> movedTo;  // by former index; kDropped: dropped
 };
+
+// True of claims and volumes.
+inline bool isStorage(ModelRole role) {
+  return role == ModelRole::PersistentVolumeClaim || role == ModelRole::PersistentVolume;
+}
 
 class LiveModel {
  public:
@@ -83,6 +89,7 @@ class LiveModel {
   void takeChild(Slot child);         // into the workload that it names as its controller
   void mount(Slot pod);
   void unmount(Slot pod);
+  void bind();  // claims to volumes, after one of them has come, gone or changed
 
   // --- works (cluster/live_works.cc)
   // Gives a ManifestWork its agent, and what that applies; changes nothing where it fails.
@@ -126,6 +133,7 @@ class LiveModel {
   std::optional<Machine> machine_;
   mutable std::vector<uint64_t> words_;
   mutable std::vector<uint64_t> before_;
+  size_t volumes_ = 0;         // that are present
   std::vector<Slot> leaving_;  // may be free
   std::vector<Slot> freeSlots_;
   std::vector<uint32_t> freeWorks_;

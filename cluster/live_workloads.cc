@@ -1,5 +1,7 @@
-// Places for children of workloads that come, grow, shrink and go; and which claims Pods mount.
+// Places for children of workloads that come, grow, shrink and go; which claims Pods mount, and which claims
+// are bound to which volumes.
 #include <algorithm>
+#include <iterator>
 
 #include "cluster/builder.h"
 #include "cluster/live_model.h"
@@ -121,6 +123,26 @@ void LiveModel::unmount(Slot pod) {
     mayFree(claim);
   }
   extra[pod].mounts.clear();
+}
+
+void LiveModel::bind() {
+  if (volumes_ == 0) return;
+  std::vector<Slot> claims;
+  std::vector<Slot> volumes;
+  for (Slot slot = 0; slot < model.slots.size(); ++slot) {
+    if (!isPresent(slot)) continue;
+    if (model.slots[slot].role == ModelRole::PersistentVolumeClaim) claims.push_back(slot);
+    if (model.slots[slot].role == ModelRole::PersistentVolume) volumes.push_back(slot);
+  }
+  for (const Slot volume : volumes) {
+    std::vector<Slot>& users = model.slots[volume].children;
+    users.clear();
+    std::ranges::copy_if(claims, std::back_inserter(users), [&](Slot claim) {
+      return isBound(model.slots[claim].key, extra[claim].boundTo, model.slots[volume].key,
+                     extra[volume].boundTo);
+    });
+    look(volume);
+  }
 }
 
 }  // namespace lastout::cluster

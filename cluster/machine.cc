@@ -97,8 +97,10 @@ void addTerminating(const Transition& transition, Slot slot, const ObjectState& 
     out.push_back({Kind::CrdInstances, Actor::CrdCleanup, slot, 0});
   if (info.role == ModelRole::Crd && crdIsEmpty(transition, slot))
     out.push_back({Kind::CrdFinish, Actor::CrdCleanup, slot, 0});
-  if (info.role == ModelRole::PersistentVolumeClaim && claimIsFree(transition, slot))
+  if (info.role == ModelRole::PersistentVolumeClaim && isUnused(transition, slot))
     out.push_back({Kind::ClaimRelease, Actor::Claims, slot, 0});
+  if (info.role == ModelRole::PersistentVolume && isUnused(transition, slot))
+    out.push_back({Kind::VolumeRelease, Actor::Claims, slot, 0});
 }
 
 // What lastout does for deletion policies by itself, but for letting go.
@@ -311,6 +313,7 @@ void Machine::apply(StateRef state, const Action& action, Events* events,
     case Kind::CrdFinish:
     case Kind::NamespaceFinish:
     case Kind::ClaimRelease:
+    case Kind::VolumeRelease:
       transition.dropFinalizers(action.a, model_->slots[action.a].cleanupBit, action.actor);
       break;
     case Kind::WorkloadSync:

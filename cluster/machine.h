@@ -46,6 +46,7 @@ struct Action {
     PodReady,          // a: Pod
     PodStop,           // a: Pod. The node reports it gone
     ClaimRelease,      // a: claim that no Pod mounts
+    VolumeRelease,     // a: volume that no claim is bound to
     DeleteDeferred,    // a: slot. lastout deletes what it denied to a controller before
     KeepWork,          // a: AppliedManifestWork. lastout sets its finalizer, or removes it
     HoldProvider,      // a: provider. lastout sets its finalizer, takes it off, or is about to let it go

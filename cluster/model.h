@@ -51,6 +51,7 @@ enum class ModelRole : uint8_t {
   DaemonSet,
   Pod,
   PersistentVolumeClaim,
+  PersistentVolume,
   ManifestWork,
   AppliedManifestWork,
   CriticalService,
@@ -113,7 +114,7 @@ struct SlotInfo {
       finalizers;  // the vocabulary: bit i of the state is finalizers[i], beside the collector's
   uint16_t finalizersAtCreation = 0;
   uint16_t cleanupBit = 0;  // what its own controller removes: a CRD's clean-up, a Namespace's "kubernetes",
-                            // a claim's pvc-protection, a work's clean-up
+                            // a claim's pvc-protection, a volume's pv-protection, a work's clean-up
   uint16_t keptBit = 0;     // AppliedManifestWork: lastout's finalizer, where lastout keeps works
   uint16_t heldBit = 0;     // what a CriticalService that says Hold names: lastout's finalizer for that
   uint16_t policyBits = 0;  // the finalizers by which deletion policies hold it
@@ -124,7 +125,8 @@ struct SlotInfo {
   uint8_t ownersAtCreation = 0;   // which of them a new object carries
   std::vector<Slot> dependents;   // slots that can name this one as an owner
   std::vector<Slot> content;      // Namespace: objects in it; Crd: objects of its type
-  std::vector<Slot> children;   // workloads: ReplicaSet or Pods; ReplicaSet: Pods; claim: Pods that mount it
+  std::vector<Slot> children;   // workloads: ReplicaSet or Pods; ReplicaSet: Pods; claim: Pods that mount it;
+                                // volume: claims that are bound to it
   uint8_t valueAtCreation = 0;  // workloads: replicas; CriticalService: intent
   std::vector<Interception> interceptions;
   std::vector<Slot> startsWith;  // Pods: what none can start without
@@ -308,7 +310,7 @@ struct Timing {
   Ms crdInstances{20}, crdPoll{5000};
   Ms podReady{1000}, podStop{500};
   Ms workloadSync{50};
-  Ms claimRelease{50};
+  Ms claimRelease{50};  // of a volume, too
   Ms clientRetry{10'000};
   Ms deferredDeletion{20},
       deferredDeletionRetry{1000};  // lastout's DELETE, after its verdict has turned; after a refusal

@@ -121,6 +121,10 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
   }
   if (again.key.type == kube::kServices && !sameAt(first, again, {"spec", "selector"}))
     return "spec.selector";
+  if (role == ModelRole::PersistentVolume && !sameAt(first, again, {"spec", "claimRef", "name"}))
+    return "spec.claimRef";
+  if (role == ModelRole::PersistentVolumeClaim && !sameAt(first, again, {"spec", "volumeName"}))
+    return "spec.volumeName";
   if (again.key.type == kube::kApiServices && !sameAt(first, again, {"spec", "service"}))
     return "spec.service";
   if (again.key.type.group == kube::kAdmissionRegistrationGroup && !sameWebhooks(first, again))

@@ -184,6 +184,6 @@ bool namespaceIsEmpty(const Transition& transition, Slot namespaceSlot);
 // cluster/workloads.cc
 bool workloadNeedsSync(const Transition& transition, Slot workload);
 void workloadSync(Transition& transition, Slot workload);
-bool claimIsFree(const Transition& transition, Slot claim);
+bool isUnused(const Transition& transition, Slot storage);  // of a claim or a volume
 
 }  // namespace lastout::cluster

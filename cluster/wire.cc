@@ -37,6 +37,8 @@ std::string_view cleanupFinalizer(const SlotInfo& slot) {
       return kube::kCrdCleanupFinalizer;
     case ModelRole::PersistentVolumeClaim:
       return "kubernetes.io/pvc-protection";
+    case ModelRole::PersistentVolume:
+      return "kubernetes.io/pv-protection";
     case ModelRole::ManifestWork:
       return slot.work == kNone ? "" : manifestwork::kWorkFinalizer;
     case ModelRole::AppliedManifestWork:

@@ -104,9 +104,9 @@ void workloadSync(Transition& transition, Slot workload) {
   }
 }
 
-bool claimIsFree(const Transition& transition, Slot claim) {
-  const std::vector<Slot>& pods = transition.info(claim).children;
-  return std::none_of(pods.begin(), pods.end(), [&](Slot pod) { return transition.isPresent(pod); });
+bool isUnused(const Transition& transition, Slot storage) {
+  const std::vector<Slot>& users = transition.info(storage).children;
+  return std::none_of(users.begin(), users.end(), [&](Slot user) { return transition.isPresent(user); });
 }
 
 }  // namespace lastout::cluster

@@ -137,6 +137,8 @@ class Narrator {
         return "its instances";
       case ModelRole::PersistentVolumeClaim:
         return "the Pods that mount it";
+      case ModelRole::PersistentVolume:
+        return "the claims that are bound to it";
       default:
         return "its agent";
     }
@@ -156,6 +158,8 @@ class Narrator {
         return object + " has stopped: gone";
       case Action::Kind::ClaimRelease:
         return "no Pod mounts " + object + " any more: gone";
+      case Action::Kind::VolumeRelease:
+        return "no claim is bound to " + object + " any more: gone";
       default:
         return who + " releases " + object + ": gone";
     }

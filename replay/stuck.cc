@@ -100,6 +100,9 @@ class Explainer {
       case ModelRole::PersistentVolumeClaim:
         wait(result, "it waits until it is mounted no more by ", presentOf(info.children));
         break;
+      case ModelRole::PersistentVolume:
+        wait(result, "it waits for the claims that are bound to it: ", presentOf(info.children));
+        break;
       case ModelRole::ManifestWork:
         wait(result, "its agent waits for ", presentOf({model_.works[info.work].applied}));
         break;

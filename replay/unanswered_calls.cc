@@ -105,9 +105,14 @@ class UnansweredFinder {
     }
   }
 
+  // What was read from a cluster says itself whether it answered there.
   void addApiService(const kube::Object& apiService) {
     const auto address = kube::aggregatedServerOf(apiService.content);
-    const auto why = address ? whyNot(*address) : std::nullopt;
+    const kube::Value* available = kube::statusCondition(apiService.content, "Available");
+    const std::string status = available == nullptr ? std::string() : kube::textAt(*available, {"status"});
+    if (!address || status == "True") return;
+    auto why = whyNot(*address);
+    if (!why && status == "False") why = "its condition Available is False";
     if (!why) return;
     const std::string name = kube::toString(apiService.key);
     const UnansweredCall call{.reason = "DiscoveryFails",

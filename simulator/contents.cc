@@ -291,6 +291,14 @@ cluster::LiveObject liveObjectOf(const kube::ObjectKey& key, const Json& object,
     addClaims(at(object, {"spec", "template", "spec"}), live.claims);
   } else if (key.type == kube::kPods) {
     addClaims(at(object, {"spec"}), live.claims);
+  } else if (key.type == kube::kPersistentVolumeClaims) {
+    if (const std::string_view volume = stringAt(object, {"spec", "volumeName"}); !volume.empty())
+      live.boundTo = kube::ObjectKey{kube::kPersistentVolumes, "", std::string(volume)};
+  } else if (key.type == kube::kPersistentVolumes) {
+    if (const std::string_view claim = stringAt(object, {"spec", "claimRef", "name"}); !claim.empty())
+      live.boundTo = kube::ObjectKey{kube::kPersistentVolumeClaims,
+                                     std::string(stringAt(object, {"spec", "claimRef", "namespace"})),
+                                     std::string(claim)};
   } else if (key.type == manifestwork::manifestWorkType()) {
     for (auto& [applied, manifest] : manifestsOf(object, types)) live.applies.push_back(std::move(applied));
     live.appliedName = manifestwork::appliedName(key);

@@ -217,7 +217,8 @@ UserInfo Controllers::userOf(const cluster::PlannedAction& plan) const {
               .groups = {"system:nodes", "system:authenticated"},
               .extra = {}};
     case Actor::Claims:
-      return controllerUser("pvc-protection-controller");
+      return controllerUser(plan.action.kind == Action::Kind::VolumeRelease ? "pv-protection-controller"
+                                                                            : "pvc-protection-controller");
     case Actor::Finalizers:
       return {.username = plane_.live.model().controllers[plan.action.b].name,
               .uid = {},

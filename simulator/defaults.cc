@@ -214,6 +214,12 @@ Json beginClaim(Json& object) {
   return {{"phase", "Pending"}};
 }
 
+Json beginVolume(Json& object) {
+  if (Json* metadata = objectIn(object, "metadata"))
+    addText(*metadata, "finalizers", "kubernetes.io/pv-protection");
+  return {{"phase", "Pending"}};
+}
+
 Json beginCrd(Json& object) {
   Json stored = Json::array();
   if (Json* spec = objectIn(object, "spec")) {
@@ -268,6 +274,7 @@ TypeDefaults defaultsOf(const kube::GroupResource& type) {
       {kube::kMutatingWebhookConfigurations, {fillMutatingWebhooks, nullptr}},
       {kube::kNamespaces, {fillNamespace, beginNamespace}},
       {kube::kPersistentVolumeClaims, {fillClaim, beginClaim}},
+      {kube::kPersistentVolumes, {nullptr, beginVolume}},
       {kube::kPodDisruptionBudgets, {nullptr, beginDisruptionBudget}},
       {kube::kPods, {fillPodObject, beginPod}},
       {kube::kReplicaSets, {fillWorkload<fillReplicas>, beginReplicaSet}},

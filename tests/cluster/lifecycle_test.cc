@@ -113,6 +113,46 @@ TEST(Namespace, ThatAlreadyTerminatesIsNotReviewedAgain) {
   EXPECT_EQ(world.log().back(), "client requested namespaces/operator");
 }
 
+// https://kubernetes.io/docs/concepts/storage/persistent-volumes/#storage-object-in-use-protection
+TEST(Volume, StaysWhileAClaimIsBoundToIt) {
+  const auto worldOf = [](const std::string& ofVolume, const std::string& ofClaim) {
+    return "{apiVersion: v1, kind: PersistentVolume, metadata: {name: pv}, spec: {" + ofVolume +
+           "}}\n---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: x}, spec: {" +
+           ofClaim + "}}\n";
+  };
+  constexpr const char* kItsClaim = "claimRef: {namespace: x, name: data}";
+  for (const auto& [ofVolume, ofClaim] :
+       {std::pair(kItsClaim, "volumeName: pv"), std::pair(kItsClaim, ""), std::pair("", "volumeName: pv")}) {
+    World world(worldOf(ofVolume, ofClaim));
+    EXPECT_THAT(world.finalizers("pv/pv"), ElementsAre("kubernetes.io/pv-protection"));
+    world.deletes("pv/pv");
+    world.settle();
+    EXPECT_TRUE(world.terminating("pv/pv")) << ofVolume << ofClaim;
+    world.deletes("pvc/data -n x");
+    world.settle();
+    EXPECT_FALSE(world.present("pv/pv")) << ofVolume << ofClaim;
+  }
+  for (const auto& [ofVolume, ofClaim] :
+       {std::pair("", ""), std::pair("claimRef: {namespace: y, name: data}", "volumeName: pv"),
+        std::pair(kItsClaim, "volumeName: other"), std::pair("", "volumeName: other")}) {
+    World world(worldOf(ofVolume, ofClaim));
+    world.deletes("pv/pv");
+    world.settle();
+    EXPECT_FALSE(world.present("pv/pv")) << ofVolume << ofClaim;
+    EXPECT_TRUE(world.present("pvc/data -n x"));
+  }
+}
+
+// Whoever has put another finalizer on it has to take that off.
+TEST(Volume, KeepsTheFinalizersOfItsDriver) {
+  World world(
+      "{apiVersion: v1, kind: PersistentVolume, metadata: {name: pv, finalizers: [kubernetes.io/pv-protection, "
+      "external-attacher/disk-example-io]}, spec: {csi: {driver: disk.example.io}}}");
+  world.deletes("pv/pv");
+  world.settle();
+  EXPECT_THAT(world.finalizers("pv/pv"), ElementsAre("external-attacher/disk-example-io"));
+}
+
 TEST(Claim, WaitsForThePodsThatMountIt) {
   World world(R"(
 apiVersion: v1

@@ -196,6 +196,43 @@ TEST(LiveCluster, KeepsAClaimWhileAPodMountsIt) {
   EXPECT_FALSE(world.present("persistentvolumeclaims/x/data"));
 }
 
+TEST(LiveCluster, KeepsAVolumeWhileAClaimIsBoundToIt) {
+  LiveWorld live;
+  const kube::ObjectKey claim = live.key("persistentvolumeclaims/x/data");
+  live.create("namespaces/x");
+  LiveObject volume = live.object("persistentvolumes/pv");
+  volume.boundTo = claim;
+  live.create(volume);
+  live.create("persistentvolumes/free");
+  live.create(live.object("persistentvolumeclaims/x/data"));
+  live.remove("persistentvolumes/free");
+  live.remove("persistentvolumes/pv");
+  live.run();
+  EXPECT_FALSE(live.present("persistentvolumes/free"));
+  EXPECT_TRUE(live.terminating("persistentvolumes/pv"));
+  live.remove("persistentvolumeclaims/x/data");
+  live.run();
+  EXPECT_FALSE(live.present("persistentvolumes/pv"));
+}
+
+TEST(LiveCluster, LetsAVolumeGoOnceItsClaimIsBoundToAnother) {
+  LiveWorld live;
+  live.create("namespaces/x");
+  live.create("persistentvolumes/pv");
+  LiveObject claim = live.object("persistentvolumeclaims/x/data");
+  claim.boundTo = live.key("persistentvolumes/pv");
+  const Slot slot = live.create(claim);
+  live.remove("persistentvolumes/pv");
+  live.run();
+  EXPECT_TRUE(live.terminating("persistentvolumes/pv"));
+  claim = live.asIs(slot);
+  claim.boundTo = live.key("persistentvolumes/other");
+  Events events;
+  ASSERT_TRUE(live.cluster.update(slot, claim, events));
+  live.run();
+  EXPECT_FALSE(live.present("persistentvolumes/pv"));
+}
+
 TEST(LiveCluster, RefusedCreationsAreTriedAgainLaterAndLater) {
   LiveWorld world;
   world.create("namespaces/x");

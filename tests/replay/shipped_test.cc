@@ -123,6 +123,7 @@ TEST(Shipped, AreAllThere) {
                                    "provider-webhook",
                                    "webhook-without-service",
                                    "apiservice-left-behind",
+                                   "volume-of-a-claim",
                                    "two-services-one-provider",
                                    "chain-of-three-operators",
                                    "same-namespace",

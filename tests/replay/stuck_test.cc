@@ -256,6 +256,11 @@ TEST(Stuck, ANamespaceThatAnApiServiceKeeps) {
               ElementsAre("nobody has asked for its deletion"));
 }
 
+TEST(Stuck, AVolumeWithAClaim) {
+  EXPECT_THAT(reasons(shipped("volume-of-a-claim.yaml"), "persistentvolumes/orders"),
+              ElementsAre("it waits for the claims that are bound to it: persistentvolumeclaims/shop/orders"));
+}
+
 TEST(Stuck, AForegroundDeletionThatWaitsForItsDependents) {
   EXPECT_THAT(reasons(play(scenario(R"(
   steps:

@@ -196,6 +196,23 @@ TEST(UnansweredCalls, AnApiServiceKeepsEachNamespace) {
   EXPECT_FALSE(whyIn(yaml, "configmap/c -n other").isBlocked()) << "content still goes";
 }
 
+// As kubectl get -o yaml has it.
+TEST(UnansweredCalls, AnApiServiceThatWasReadFromAClusterSaysItself) {
+  const auto withStatus = [](const std::string& service, const std::string& available) {
+    return "{apiVersion: v1, kind: Namespace, metadata: {name: team}}\n---\n"
+           "{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.m.example.com}, "
+           "spec: {group: "
+           "m.example.com, version: v1, service: {namespace: m, name: " +
+           service + "}}, status: {conditions: [{type: Available, status: '" + available +
+           "'}]}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: there, namespace: m}, spec: {}}\n";
+  };
+  EXPECT_FALSE(whyIn(withStatus("elsewhere", "True"), "namespace/team").isBlocked());
+  const admission::Why why = whyIn(withStatus("there", "False"), "namespace/team");
+  ASSERT_THAT(why.blockers, SizeIs(1));
+  EXPECT_THAT(why.blockers[0].message,
+              HasSubstr("does not answer, because its condition Available is False"));
+}
+
 TEST(UnansweredCalls, AreToldBesideWhatLastoutDenies) {
   const std::string yaml = webhookFor("DELETE") + R"(---
 apiVersion: lastout.dev/v1alpha1

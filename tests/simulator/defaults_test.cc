@@ -63,6 +63,16 @@ TEST(Defaults, OfAClaimProtectIt) {
             anonymous(recorded));
 }
 
+TEST(Defaults, OfAVolumeProtectIt) {
+  const Json sent = {{"kind", "PersistentVolume"},
+                     {"apiVersion", "v1"},
+                     {"metadata", {{"name", "pv"}}},
+                     {"spec", {{"hostPath", {{"path", "/x"}}}}}};
+  const Json stored = created({{"", "persistentvolumes"}, "PersistentVolume"}, sent);
+  EXPECT_EQ(stored["metadata"]["finalizers"], Json::array({"kubernetes.io/pv-protection"}));
+  EXPECT_EQ(stored["status"]["phase"], "Pending");
+}
+
 TEST(Defaults, OfAnUpdateChangeNothingThatIsFilledInAlready) {
   const Json stored = recordedAnswer("072-create-deployment");
   EXPECT_EQ(completeOnUpdate({"apps", "deployments"}, stored, stored), stored);
