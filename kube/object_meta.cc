@@ -1,6 +1,7 @@
 // The metadata that deletion depends on: parseMeta.
 #include <algorithm>
 
+#include "kube/helm_template.h"
 #include "kube/messages.h"
 #include "kube/names.h"
 #include "kube/object.h"
@@ -16,7 +17,9 @@ constexpr size_t kMostAnnotationBytes = size_t{256}
 
 void checkName(Fields& metadata, std::string_view key, const std::string& name, const GroupResource& type) {
   if (name.empty()) return;
-  if (const auto problem = nameProblem(type, name)) {
+  if (name.find("{{") != std::string::npos) {
+    metadata.fail(key, metadata.pathOf(key) + " " + inQuotes(name) + ": " + std::string(kRenderFirst));
+  } else if (const auto problem = nameProblem(type, name)) {
     metadata.fail(key, metadata.pathOf(key) + " " + inQuotes(name) + " " + *problem);
   }
 }

@@ -1,5 +1,5 @@
 // YAML text into Values, through yaml-cpp's events: its document loader would accept duplicate keys, read 010
-// as 8 and unfold alias bombs.
+// as 8 and unfold alias bombs without a limit.
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
@@ -9,6 +9,7 @@
 #include <istream>
 #include <streambuf>
 
+#include "kube/helm_template.h"
 #include "kube/messages.h"
 #include "kube/parse.h"
 #include "kube/value_builder.h"
@@ -23,7 +24,7 @@ namespace {
 constexpr size_t kMostPending = 1'000'000;
 
 constexpr std::string_view kCoreTag = "tag:yaml.org,2002:";
-constexpr std::string_view kNoAliases = "anchors and aliases are not read: write the value out";
+constexpr std::string_view kMergeTag = "tag:yaml.org,2002:merge";
 
 constexpr std::string_view kBlanks = " \t\r\n";
 
@@ -104,25 +105,27 @@ class YamlHandler : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override;
   void OnDocumentEnd() override;
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
-    require(wantsValue(mark) && builder_.scalar(std::monostate(), offset(mark)));
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    require(wantsValue(mark) && builder_.scalar(std::monostate(), offset(mark), anchor));
   }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override { fail(mark, kNoAliases); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    last_ = offset(mark);
+    require(builder_.alias(anchor, offset(mark)));
+  }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override;
-  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value /*style*/) override {
     checkCollectionTag(mark, tag, "seq");
-    require(wantsValue(mark) && builder_.beginList(offset(mark)));
+    require(wantsValue(mark) && builder_.beginList(offset(mark), anchor));
   }
-  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value /*style*/) override {
     checkCollectionTag(mark, tag, "map");
-    require(wantsValue(mark) && builder_.beginMap(offset(mark)));
+    require(wantsValue(mark) && builder_.beginMap(offset(mark), anchor));
   }
   void OnSequenceEnd() override { require(builder_.end()); }
   void OnMapEnd() override { require(builder_.end()); }
-  void OnAnchor(const YAML::Mark& mark, const std::string& /*name*/) override { fail(mark, kNoAliases); }
 
   const std::optional<Error>& error() const { return builder_.error(); }
   std::vector<Value> takeDocuments() { return std::move(documents_); }
@@ -154,7 +157,7 @@ class YamlHandler : public YAML::EventHandler {
   ValueBuilder builder_;
   BoundedReader& reader_;
   size_t last_ = 0;                             // offset of the last event
-  size_t lastScalar_ = std::string_view::npos;  // offset of the last scalar, or of its tag
+  size_t lastScalar_ = std::string_view::npos;  // offset of the last scalar, or of its tag or anchor
   std::vector<Value> documents_;
   bool first_ = true;  // no document was begun yet
 };
@@ -189,15 +192,18 @@ void YamlHandler::OnDocumentEnd() {
   if (!document.isNull()) documents_.push_back(std::move(document));
 }
 
-void YamlHandler::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t /*anchor*/,
+void YamlHandler::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                            const std::string& text) {
   last_ = lastScalar_ = offset(mark);
   if (!builder_.wantsKey()) {
     Value::Data data = read(mark, tag, text);
-    require(builder_.scalar(std::move(data), offset(mark)));
+    require(builder_.scalar(std::move(data), offset(mark), anchor));
     return;
   }
-  if (tag == "?" && text == "<<") fail(mark, "merge keys are not read: write the fields out");
+  if (text == "<<" && (tag == "?" || tag == kMergeTag)) {
+    require(builder_.mergeKey(offset(mark)));
+    return;
+  }
   Value::Data data = read(mark, tag, text);
   auto* key = std::get_if<std::string>(&data);
   if (key == nullptr) {
@@ -206,7 +212,7 @@ void YamlHandler::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
     if (next == std::string_view::npos) fail(mark, "this is no valid YAML: a \"[\" or \"{\" is not closed");
     fail(mark, "a key must be a string: put " + inQuotes(text) + " in quotes");
   }
-  require(builder_.key(std::move(*key), offset(mark)));
+  require(builder_.key(std::move(*key), offset(mark), anchor));
 }
 
 void YamlHandler::checkCollectionTag(const YAML::Mark& mark, const std::string& tag, std::string_view kind) {
@@ -236,7 +242,7 @@ Value::Data YamlHandler::read(const YAML::Mark& mark, const std::string& tag, co
 bool YamlHandler::endsInQuotes() const {
   const std::string_view text = source_.text();
   size_t open = lastScalar_;
-  if (open < text.size() && text[open] == '!') {
+  while (open < text.size() && (text[open] == '!' || text[open] == '&')) {
     open = text.find_first_not_of(kBlanks, text.find_first_of(kBlanks, open));
   }
   if (open >= text.size() || (text[open] != '"' && text[open] != '\'')) return false;
@@ -259,7 +265,7 @@ std::string inWords(const std::string& message) {
     std::string_view ours;
   };
   static constexpr std::array<Words, 9> kWords = {{
-      {"the referenced anchor", kNoAliases},
+      {"the referenced anchor", "no anchor of this name stands above it in this document"},
       {"illegal map value",
        "a \":\" may not stand here; is the indentation right, by spaces alone? Text with \": \" in it needs "
        "quotes"},
@@ -295,6 +301,10 @@ Result<std::vector<Value>> parseYaml(std::string_view text, std::string_view fil
     syntax = handler.error();
   } catch (const YAML::Exception& error) {
     syntax = source->error(handler.offset(error.mark), "this is no valid YAML: " + inWords(error.msg));
+  }
+  const bool isRefused = syntax || reader.stopped() || handler.endsInQuotes();
+  if (const auto action = isRefused ? findTemplateAction(source->text()) : std::nullopt) {
+    return tl::unexpected(source->error(*action, std::string(kRenderFirst)));
   }
   // What was said about a text that ended too early means nothing.
   if (reader.stopped()) {

@@ -43,7 +43,8 @@ class Loader {
   tl::expected<std::optional<Scenario>, kube::Errors> run(std::string_view text) {
     const bool found = readSources(text);
     if (!found && errors_.empty()) return std::optional<Scenario>();
-    if (found) {
+    // What a file that cannot be read would have held is missed everywhere: that is said once, of the file.
+    if (found && !isUnreadable_) {
       readObjects();
       readScenario(document_, scenario_, errors_);
       collectLater();
@@ -121,10 +122,12 @@ class Loader {
       scenario_.moreFiles.push_back(path);
       kube::Result<std::string> text = kube::readFile(path, limits_);
       if (!text) {
+        isUnreadable_ = true;
         errors_.push_back({"spec.files: " + kube::toString(text.error()), scenario_.file, name.where});
         continue;
       }
       auto documents = parseFile(*text, path, limits_);
+      isUnreadable_ = isUnreadable_ || !documents;
       if (!documents)
         errors_.push_back(documents.error());
       else
@@ -196,7 +199,8 @@ class Loader {
   kube::ParseLimits limits_;
   Scenario scenario_;
   kube::Errors errors_;
-  kube::Value document_;  // the Scenario
+  bool isUnreadable_ = false;  // a file beside the scenario cannot be read
+  kube::Value document_;       // the Scenario
   std::vector<Source> sources_;
 };
 

@@ -26,6 +26,8 @@ class ManifestReader {
 
   tl::expected<Manifests, kube::Errors> read(const std::vector<InputFile>& files) {
     for (const InputFile& file : files) readFile(file);
+    // What a file that cannot be read would have held is missed everywhere: that is said once, of the file.
+    if (isUnreadable_) return failure(files);
     // A CRD may stand in any file, before or after its instances.
     for (const Source& source : sources_) reader_.addTypes(source.documents, source.file);
     for (Source& source : sources_) {
@@ -33,13 +35,12 @@ class ManifestReader {
     }
     for (const kube::Object& object : workObjects_) readWork(object);
     if (errors_.empty()) return std::move(result_);
-    sortErrors(files);
-    return tl::unexpected(std::move(errors_));
+    return failure(files);
   }
 
  private:
   // In the order of the files, each from top to bottom; what a scenario reads beside its own file comes last.
-  void sortErrors(const std::vector<InputFile>& files) {
+  tl::unexpected<kube::Errors> failure(const std::vector<InputFile>& files) {
     std::unordered_map<std::string_view, size_t> order;
     for (size_t i = 0; i < files.size(); ++i) order.try_emplace(files[i].name, i);
     const auto place = [&](const kube::Error& error) {
@@ -49,6 +50,7 @@ class ManifestReader {
     };
     std::stable_sort(errors_.begin(), errors_.end(),
                      [&](const kube::Error& a, const kube::Error& b) { return place(a) < place(b); });
+    return tl::unexpected(std::move(errors_));
   }
 
   void fail(kube::Error error) { errors_.push_back(std::move(error)); }
@@ -57,7 +59,10 @@ class ManifestReader {
   void readFile(const InputFile& file) {
     kube::Result<std::vector<kube::Value>> documents =
         parseDocuments(file.text, file.name, isJson(file), limits_);
-    if (!documents) return fail(documents.error());
+    if (!documents) {
+      isUnreadable_ = true;
+      return fail(documents.error());
+    }
     const auto isScenario = [](const kube::Value& document) { return isKind(document, "Scenario"); };
     if (std::any_of(documents->begin(), documents->end(), isScenario)) return readScenario(file);
     sources_.push_back({file.name, std::move(*documents)});
@@ -107,6 +112,7 @@ class ManifestReader {
   Manifests result_;
   kube::Errors errors_;
   ObjectReader reader_;
+  bool isUnreadable_ = false;  // a file is neither YAML nor JSON
   std::vector<Source> sources_;
   std::vector<kube::Object> workObjects_;  // read last: their words may name any object
 };

@@ -139,7 +139,8 @@ TEST(Kubeconfig, IsReadStrictlyWhereItIsKnown) {
       {"users: [{name: x}, {name: x}]", "f:1:27: users[1].name: \"x\" is in this list twice"},
       {"current-context: [a]", "f:1:18: current-context must be a string, not a list"},
       {"users: []\nusers: []", "f:2:1: the key \"users\" is in this map twice; the first is in line 1"},
-      {"users: &a []", "f:1:8: anchors and aliases are not read: write the value out"},
+      {"users: &a [*a]",
+       "f:1:12: this alias stands inside its own anchor's value, which would then have no end"},
       {"users: [", "f:1:9: this is no valid YAML: a \"[\" is not closed, or its items lack a \",\" here"},
   };
   for (const auto& [text, error] : bad) {

@@ -181,11 +181,24 @@ TEST(Yaml, SaysWhatIsWrongAndWhere) {
   const Mistake mistakes[] = {
       {"a: 1\nb:\n  c: 2\n  c: 3\n", R"(file:4:3: the key "c" is in this map twice; the first is in line 3)"},
       {"{a: 1, b: 2, \"a\": 3}", R"(file:1:14: the key "a" is in this map twice; the first is in line 1)"},
-      {"a: &x 1\n", "file:1:4: anchors and aliases are not read: write the value out"},
-      {"a: &x {b: 1}\n", "file:1:4: anchors and aliases are not read: write the value out"},
-      {"&x a: 1\n", "file:1:1: anchors and aliases are not read: write the value out"},
-      {"a: *x\n", "file:1:4: this is no valid YAML: anchors and aliases are not read: write the value out"},
-      {"<<: {a: 1}\n", "file:1:1: merge keys are not read: write the fields out"},
+      {"a: *x\n", "file:1:4: this is no valid YAML: no anchor of this name stands above it in this document"},
+      {"a: &x 1\n---\nb: *x\n",
+       "file:3:4: this is no valid YAML: no anchor of this name stands above it in this document"},
+      {"a: &x [1, *x]\n",
+       "file:1:11: this alias stands inside its own anchor's value, which would then have no end"},
+      {"a: &x\n  b:\n    c: *x\n",
+       "file:3:8: this alias stands inside its own anchor's value, which would then have no end"},
+      {"a: &x {<<: *x}\n",
+       "file:1:12: this alias stands inside its own anchor's value, which would then have no end"},
+      {"a: &x [1]\n*x : 2\n", "file:2:1: a key must be a string, and this alias stands for something else"},
+      {"<<: 1\n",
+       "file:1:5: a merge key (<<) takes a map or a list of maps, as in <<: *a or <<: [*a, *b]; this is"},
+      {"a: &x [b]\nc:\n  <<: *x\n", "file:1:8: a merge key (<<) takes a map or a list of maps"},
+      {"<<: {a: 1}\nb: 2\n<<: {c: 3}\n",
+       "file:3:1: the key \"<<\" is in this map twice; the first is in line 1: name several maps as"},
+      {"a: &x {b: 1}\nc:\n  <<: *x\n  d: 2\n  d: 3\n",
+       R"(file:5:3: the key "d" is in this map twice; the first is in line 4)"},
+      {"a: &x \"open\n", "file:1:4: this is no valid YAML: a quote is not closed"},
       {"a: !foo 1\n",
        "file:1:4: the tag \"!foo\" does not fit here: only the core schema's are read, or none"},
       {"a: !!binary aGk=\n", "file:1:4: the tag \"!!binary\" does not fit here"},
@@ -234,6 +247,100 @@ TEST(Yaml, SaysWhatIsWrongAndWhere) {
   for (const Mistake& mistake : mistakes) {
     EXPECT_EQ(readYaml(mistake.text).substr(0, mistake.sentence.size()), mistake.sentence) << mistake.text;
   }
+}
+
+// YAML 1.2.2, 7.1: an alias is its anchor's value once more, and of two anchors of one name the last one
+// above.
+TEST(Yaml, ReadsAnAliasAsACopyOfItsAnchorsValue) {
+  EXPECT_EQ(readYaml("labels: &l {app: shop}\nselector: *l\n"),
+            R"({"labels":{"app":"shop"},"selector":{"app":"shop"}})");
+  EXPECT_EQ(readYaml("- &n 3\n- &s text\n- &e\n- [*n, *s, *e]\n"), R"([3,"text",null,[3,"text",null]])");
+  EXPECT_EQ(readYaml("- &x 1\n- *x\n- &x 2\n- *x\n"), "[1,1,2,2]");
+  EXPECT_EQ(readYaml("&k app: shop\nname: *k\nmore: {*k : 1}\n"),
+            R"({"app":"shop","name":"app","more":{"app":1}})");
+  EXPECT_EQ(readYaml("a: &o {b: &i [1]}\nc: *i\nd: *o\n"), R"({"a":{"b":[1]},"c":[1],"d":{"b":[1]}})");
+  EXPECT_EQ(readYaml("&x \"a\"\n"), "\"a\"");
+  // Its own place is the alias's; inside it, the anchor's: there it is mended.
+  const Value document = yaml("a: &x\n  b: 1\nc: *x\n");
+  EXPECT_EQ(document.find("c")->position, (Position{3, 4}));
+  EXPECT_EQ(document.at({"c", "b"})->position, (Position{2, 6}));
+}
+
+// https://yaml.org/type/merge.html
+TEST(Yaml, MergesMapsOfWhichTheNearestCounts) {
+  const std::string anchors = "a: &a {x: 1, y: 1}\nb: &b {y: 2, z: 2}\n";
+  const auto merged = [&anchors](const std::string& map) {
+    const Value document = yaml(anchors + "m: " + map + "\n");
+    return toSortedJson(*document.find("m")).dump();
+  };
+  EXPECT_EQ(merged("{<<: *a}"), R"({"x":1,"y":1})");
+  EXPECT_EQ(merged("{<<: *a, y: 3}"), R"({"x":1,"y":3})");
+  EXPECT_EQ(merged("{y: 3, <<: *a}"), R"({"x":1,"y":3})");
+  EXPECT_EQ(merged("{<<: [*a, *b]}"), R"({"x":1,"y":1,"z":2})");
+  EXPECT_EQ(merged("{<<: [*b, *a]}"), R"({"x":1,"y":2,"z":2})");
+  EXPECT_EQ(merged("{<<: [*b, {w: 0, z: 0}], y: 3}"), R"({"w":0,"y":3,"z":2})");
+  EXPECT_EQ(merged("{!!merge <<: *a}"), R"({"x":1,"y":1})");
+  EXPECT_EQ(merged("{<<: []}"), "{}");
+  EXPECT_EQ(merged("{'<<': *a}"), R"({"<<":{"x":1,"y":1}})");
+  // A map that was merged into is what its own alias repeats.
+  EXPECT_EQ(merged("[&m {<<: *a, w: 0}, {<<: *m}]"), R"([{"w":0,"x":1,"y":1},{"w":0,"x":1,"y":1}])");
+}
+
+TEST(Yaml, CountsWhatAliasesRepeatAgainstItsLimits) {
+  const std::string twice = "a: &x [1, 2]\nb: *x\n";  // 5 values, 3 that the anchor keeps, 3 of the alias
+  EXPECT_EQ(readYaml(twice, {.values = 10}), R"({"a":[1,2],"b":[1,2]})");
+  EXPECT_EQ(readYaml(twice, {.values = 9}),
+            "file:2:4: with what anchors keep and aliases repeat, this has more than 9 values");
+  const std::string text = "a: &x 1234567890\nb: [*x, *x]\n";  // a number has no bytes, a string has
+  EXPECT_EQ(readYaml(text, {.bytes = 32}), R"({"a":1234567890,"b":[1234567890,1234567890]})");
+  EXPECT_EQ(readYaml("a: &x abcdefghijkl\nb: [*x, *x]\n", {.bytes = 35}),
+            "file:2:9: what anchors keep and aliases repeat has more than 35 bytes");
+  std::string nested = "- &a0 []\n";
+  for (int i = 1; i <= 63; ++i) nested += "- &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) + "]\n";
+  EXPECT_EQ(readYaml(nested).substr(0, 10), "file:64:9:");
+  EXPECT_TRUE(readYaml(nested).ends_with(
+      "with what this alias repeats, lists and maps are nested more than 64 deep here"));
+}
+
+// "Billion laughs": nine lines that stand for a billion values.
+TEST(Yaml, StopsAnAliasBomb) {
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 9; ++i) {
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int j = 0; j < 10; ++j) bomb += (j == 0 ? "*a" : ", *a") + std::to_string(i - 1);
+    bomb += "]\n";
+  }
+  EXPECT_EQ(readYaml(bomb).substr(0, 7), "file:6:");
+  EXPECT_TRUE(readYaml(bomb).ends_with(
+      "with what anchors keep and aliases repeat, this has more than 1000000 values"));
+}
+
+TEST(Yaml, TellsAHelmTemplateByItsFirstAction) {
+  const std::string sentence = ": this is a Helm template: render it first (helm template)";
+  const Mistake templates[] = {
+      {"metadata:\n  name: {{ include \"shop.name\" . }}\n", "file:2:9"},
+      {"metadata:\n  name: {{ .Release.Name }}-web\n", "file:2:9"},
+      {"{{- if .Values.enabled }}\nkind: ConfigMap\n{{- end }}\n", "file:1:1"},
+      {"kind: ConfigMap\ndata:\n  {{- toYaml .Values.data | nindent 2 }}\n", "file:3:3"},
+      {"a:\n{{ range .Values.list }}\n- {{ . | quote }}\n{{ end }}\n", "file:2:1"},
+      {"a:\n- {{ .Values.one }}\n", "file:2:3"},
+      {"a: [1, {{ .Values.one }}]\n", "file:1:8"},
+      {"{{ .Values.key }}: 1\n", "file:1:1"},
+      {"# {{ no }}\na: 'x' # {{ no }}\nb: |\n  {{ no }}\nc: \"{{ no }}\"\nd: {{ yes }}\n", "file:6:4"},
+      {"a:\n- b: >-\n    {{ no }}\n  c: {{ yes }}\n", "file:4:6"},
+      {"{{/* A comment. */}}\nkind: ConfigMap\n", "file:1:1"},
+  };
+  for (const Mistake& one : templates) {
+    EXPECT_EQ(readYaml(one.text), one.sentence + sentence) << one.text;
+  }
+}
+
+TEST(Yaml, TakesBracesInTextForText) {
+  EXPECT_EQ(readYaml("a: \"{{ x }}\"\nb: '{{ x }}'\nc: echo {{x}}\nd: |\n  {{ x }}\n# {{ x }}\n"),
+            R"({"a":"{{ x }}","b":"{{ x }}","c":"echo {{x}}","d":"{{ x }}\n"})");
+  // A mistake elsewhere is not taken for a template.
+  EXPECT_EQ(readYaml("a: |\n  {{ x }}\nb: \"{{ x\n  {{ y }}\"\nc: d: e\n").substr(0, 30),
+            "file:5:5: this is no valid YAM");
 }
 
 TEST(Yaml, TakesOnlyTextInUtf8) {

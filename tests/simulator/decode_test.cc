@@ -26,6 +26,8 @@ TEST(DecodeBody, ReadsJsonAndYaml) {
     EXPECT_EQ(*decodeBody(object.dump(), type), object) << type;
   EXPECT_EQ(*decodeBody("a: [1, -1, 1.5, true, null, \u00e9]\nb: {}\n", "application/yaml"), object);
   EXPECT_EQ((*decodeBody("a: 1", "application/yaml"))["a"].type(), Json::parse("1").type());
+  EXPECT_EQ(*decodeBody("a: &x {b: 1}\nc:\n  <<: *x\n  d: 2\n", "application/yaml"),
+            Json::parse(R"({"a": {"b": 1}, "c": {"b": 1, "d": 2}})"));
 }
 
 TEST(DecodeBody, ReadsEveryRecordedOne) {
@@ -47,7 +49,8 @@ TEST(DecodeBody, RefusesWhatIsNoObject) {
                            "{\"a\":\"\xff\"}", "{\"a\":\"\\ud800\"}", "{\"a\":1,\"a\":1}", "\xEF\xBB\xBF{}"})
     EXPECT_EQ(codeOf(body), 400) << body;
   EXPECT_EQ(codeOf(std::string_view("{}\0{", 4)), 400);
-  for (const char* body : {"", "- a", "a: 1\n---\nb: 1", "a: &x 1\nb: *x", "a: 1\na: 1", "a: ["})
+  for (const char* body :
+       {"", "- a", "a: 1\n---\nb: 1", "a: &x [*x]", "a: {{ .Values.a }}", "a: 1\na: 1", "a: ["})
     EXPECT_EQ(codeOf(body, "application/yaml"), 400) << body;
 }
 
