@@ -9,17 +9,34 @@
 
 namespace lastout::kube {
 
+// What an API server serves of a type beside its objects.
+enum TypeTrait : unsigned {
+  NoTrait = 0,
+  HasStatus = 1,
+  HasFinalize = 2,
+  HasApproval = 4,
+  HasGeneration = 8,      // metadata.generation counts the changes of its specification
+  CreateOnly = 16,        // a question; its answer is not stored
+  NoCollection = 32,      // no deletecollection
+  InAll = 64,             // of `kubectl get all`
+  InApiExtensions = 128,  // of `kubectl get api-extensions`
+  NotServed = 256,        // by `lastout up`: there is nothing behind it
+};
+
 struct KnownType {
   std::string_view group;
   std::string_view version;  // the preferred one
   std::string_view resource;
   std::string_view kind;  // the singular is this in lower case
   bool namespaced;
-  std::array<std::string_view, 2> shortNames;  // empty ones at the end
+  std::array<std::string_view, 2> shortNames = {};  // empty ones at the end
+  unsigned traits = NoTrait;                        // of TypeTrait
+  std::string_view otherVersion = {};               // is served as well; empty: there is none
+  std::string_view storedVersion = {};              // empty: the preferred one
 };
 
-// In Kubernetes 1.26 itself, and the admission policies of 1.30, in the order in which a word without a group
-// prefers them.
+// In Kubernetes 1.26 itself, and the stable ones of later versions up to 1.36, in the order in which a word
+// without a group prefers them, and in which /apis names their groups.
 std::span<const KnownType> builtInTypes();
 
 // A built-in type whose objects run Pods, and what differs between them. A type that is added here can be a

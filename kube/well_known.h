@@ -67,6 +67,8 @@ inline const GroupResource kApiServices{std::string(kApiRegistrationGroup), "api
 inline const GroupResource kCustomResourceDefinitions{std::string(kApiExtensionsGroup),
                                                       "customresourcedefinitions"};
 inline const GroupResource kLeases{std::string(kCoordinationGroup), "leases"};
+inline const GroupResource kMutatingAdmissionPolicies{std::string(kAdmissionRegistrationGroup),
+                                                      "mutatingadmissionpolicies"};
 inline const GroupResource kMutatingWebhookConfigurations{std::string(kAdmissionRegistrationGroup),
                                                           "mutatingwebhookconfigurations"};
 inline const GroupResource kValidatingAdmissionPolicies{std::string(kAdmissionRegistrationGroup),

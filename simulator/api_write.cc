@@ -1,6 +1,7 @@
 // Writing: create, update, patch, and their subresources.
 #include <utility>
 
+#include "kube/well_known.h"
 #include "simulator/api.h"
 #include "simulator/contents.h"
 #include "simulator/decode.h"
@@ -78,6 +79,8 @@ ApiResult<Mutation> Api::prepareCreate(Call& call, Json object, const WriteOptio
     return tl::unexpected(invalid(call.type->kind, call.type->type.group, name, problems));
   if (auto fits = fitToSchema(*call.type, validationOf(options), name, object, call.warnings); !fits)
     return tl::unexpected(std::move(fits.error()));
+  if (call.type->type == kube::kMutatingAdmissionPolicies)
+    call.warnings.emplace_back("this server stores MutatingAdmissionPolicies and does not evaluate them");
   Mutation mutation;
   mutation.operation = Mutation::Operation::Create;
   mutation.type = call.type;
@@ -97,7 +100,9 @@ ApiResult<Mutation> Api::prepareCreate(Call& call, Json object, const WriteOptio
 ApiResult<ExchangeResponse> Api::answerReview(Call& call, Json review) {
   const std::string& resource = call.type->type.resource;
   const UserInfo& asking = call.http.user;
-  auto answer = resource == "tokenreviews"           ? answerTokenReview(users_, std::move(review))
+  auto answer = resource == "tokenreviews" ? answerTokenReview(users_, std::move(review))
+                : resource == "localsubjectaccessreviews"
+                    ? answerLocalSubjectAccessReview(users_, call.target.namespaceName, std::move(review))
                 : resource == "subjectaccessreviews" ? answerSubjectAccessReview(users_, std::move(review))
                 : resource == "selfsubjectrulesreviews"
                     ? answerSelfSubjectRulesReview(users_, asking, std::move(review))

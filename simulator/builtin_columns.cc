@@ -328,7 +328,130 @@ Json webhookCount(const Json& configuration, int64_t) { return sizeAt(configurat
 constexpr BuiltInColumn kWebhooks[] = {
     {"Name", "string", nameCell}, {"Webhooks", "integer", webhookCount}, {"Age", "string", ageCell}};
 
+// "a=b", as kubectl writes a selector; of requirements only that there are some.
+std::string selectorWords(const Json* selector, std::string_view otherwise) {
+  if (selector == nullptr || !selector->is_object() || selector->empty()) return std::string(otherwise);
+  const Json* labels = at(*selector, {"matchLabels"});
+  std::string text = labels == nullptr || labels->empty() ? "" : pairsOf(labels);
+  text += joined(at(*selector, {"matchExpressions"}), "", [&text](const Json& one) {
+    std::string values =
+        joined(at(one, {"values"}), "", [](const Json& value) { return wordOf(&value, ""); });
+    const std::string key(stringAt(one, {"key"}));
+    const std::string operation(stringAt(one, {"operator"}));
+    if (operation == "Exists") return key;
+    if (operation == "DoesNotExist") return "!" + key;
+    return key + (operation == "NotIn" ? " notin (" : " in (") + values + ")";
+  });
+  return text;
+}
+
+Json policySelector(const Json& policy, int64_t) {
+  return selectorWords(at(policy, {"spec", "podSelector"}), "<none>");
+}
+constexpr BuiltInColumn kNetworkPolicies[] = {
+    {"Name", "string", nameCell}, {"Pod-Selector", "string", policySelector}, {"Age", "string", ageCell}};
+
+std::string timeAgo(std::string_view time, int64_t now) {
+  return time.empty() ? "<none>" : std::string(ageOf(time, now));
+}
+Json cronSchedule(const Json& job, int64_t) { return stringAt(job, {"spec", "schedule"}); }
+Json cronZone(const Json& job, int64_t) { return textOr(stringAt(job, {"spec", "timeZone"}), "<none>"); }
+Json cronSuspended(const Json& job, int64_t) {
+  const Json* suspend = at(job, {"spec", "suspend"});
+  return suspend != nullptr && *suspend == true ? "True" : "False";
+}
+Json cronActive(const Json& job, int64_t) { return sizeAt(job, {"status", "active"}); }
+Json cronLast(const Json& job, int64_t now) {
+  return timeAgo(stringAt(job, {"status", "lastScheduleTime"}), now);
+}
+constexpr BuiltInColumn kCronJobs[] = {
+    {"Name", "string", nameCell},      {"Schedule", "string", cronSchedule},
+    {"Timezone", "string", cronZone},  {"Suspend", "boolean", cronSuspended},
+    {"Active", "integer", cronActive}, {"Last Schedule", "string", cronLast},
+    {"Age", "string", ageCell}};
+
+Json jobStatus(const Json& job, int64_t) {
+  const Json* conditions = at(job, {"status", "conditions"});
+  if (conditions != nullptr && conditions->is_array()) {
+    for (const Json& condition : *conditions) {
+      if (stringAt(condition, {"status"}) != "True") continue;
+      const std::string_view type = stringAt(condition, {"type"});
+      if (type == "Complete" || type == "Failed" || type == "Suspended") return type;
+    }
+  }
+  return "Running";
+}
+Json jobCompletions(const Json& job, int64_t) {
+  return ratio(integerAt(job, {"status", "succeeded"}), integerAt(job, {"spec", "completions"}, 1));
+}
+Json jobDuration(const Json& job, int64_t now) {
+  const std::string_view start = stringAt(job, {"status", "startTime"});
+  return start.empty() ? Json("") : Json(ageOf(start, now));
+}
+constexpr BuiltInColumn kJobs[] = {{"Name", "string", nameCell},
+                                   {"Status", "string", jobStatus},
+                                   {"Completions", "string", jobCompletions},
+                                   {"Duration", "string", jobDuration},
+                                   {"Age", "string", ageCell}};
+
+Json ingressClass(const Json& ingress, int64_t) {
+  return textOr(stringAt(ingress, {"spec", "ingressClassName"}), "<none>");
+}
+Json ingressHosts(const Json& ingress, int64_t) {
+  return joined(at(ingress, {"spec", "rules"}), "*",
+                [](const Json& rule) { return std::string(stringAt(rule, {"host"})); });
+}
+Json ingressAddress(const Json& ingress, int64_t) {
+  return joined(at(ingress, {"status", "loadBalancer", "ingress"}), "",
+                [](const Json& one) { return textOr(stringAt(one, {"ip"}), stringAt(one, {"hostname"})); });
+}
+Json ingressPorts(const Json& ingress, int64_t) {
+  return sizeAt(ingress, {"spec", "tls"}) > 0 ? "80, 443" : "80";
+}
+constexpr BuiltInColumn kIngresses[] = {
+    {"Name", "string", nameCell},      {"Class", "string", ingressClass},
+    {"Hosts", "string", ingressHosts}, {"Address", "string", ingressAddress},
+    {"Ports", "string", ingressPorts}, {"Age", "string", ageCell}};
+
+Json provisioner(const Json& storage, int64_t) { return stringAt(storage, {"provisioner"}); }
+Json reclaimPolicy(const Json& storage, int64_t) {
+  return textOr(stringAt(storage, {"reclaimPolicy"}), "Delete");
+}
+Json bindingMode(const Json& storage, int64_t) {
+  return textOr(stringAt(storage, {"volumeBindingMode"}), "Immediate");
+}
+Json allowsExpansion(const Json& storage, int64_t) {
+  const Json* allows = at(storage, {"allowVolumeExpansion"});
+  return allows != nullptr && *allows == true;
+}
+constexpr BuiltInColumn kStorageClasses[] = {{"Name", "string", nameCell},
+                                             {"Provisioner", "string", provisioner},
+                                             {"ReclaimPolicy", "string", reclaimPolicy},
+                                             {"VolumeBindingMode", "string", bindingMode},
+                                             {"AllowVolumeExpansion", "string", allowsExpansion},
+                                             {"Age", "string", ageCell}};
+
+Json priorityValue(const Json& priority, int64_t) { return integerAt(priority, {"value"}); }
+Json isGlobalDefault(const Json& priority, int64_t) {
+  const Json* global = at(priority, {"globalDefault"});
+  return global != nullptr && *global == true;
+}
+Json preemption(const Json& priority, int64_t) {
+  return textOr(stringAt(priority, {"preemptionPolicy"}), "PreemptLowerPriority");
+}
+constexpr BuiltInColumn kPriorityClasses[] = {{"Name", "string", nameCell},
+                                              {"Value", "integer", priorityValue},
+                                              {"Global-Default", "boolean", isGlobalDefault},
+                                              {"Age", "string", ageCell},
+                                              {"PreemptionPolicy", "string", preemption}};
+
 constexpr BuiltInColumn kPlain[] = {{"Name", "string", nameCell}, {"Age", "string", ageCell}};
+
+// Types that nothing else here names.
+const kube::GroupResource kIngressType{"networking.k8s.io", "ingresses"};
+const kube::GroupResource kNetworkPolicyType{"networking.k8s.io", "networkpolicies"};
+const kube::GroupResource kPriorityClassType{"scheduling.k8s.io", "priorityclasses"};
+const kube::GroupResource kStorageClassType{"storage.k8s.io", "storageclasses"};
 
 struct TypeColumns {
   const kube::GroupResource* type;
@@ -351,6 +474,12 @@ constexpr TypeColumns kTypes[] = {
     {&kube::kDaemonSets, kDaemonSets},
     {&kube::kCustomResourceDefinitions, kDefinitions},
     {&kube::kLeases, kLeases},
+    {&kube::kCronJobs, kCronJobs},
+    {&kube::kJobs, kJobs},
+    {&kIngressType, kIngresses},
+    {&kNetworkPolicyType, kNetworkPolicies},
+    {&kPriorityClassType, kPriorityClasses},
+    {&kStorageClassType, kStorageClasses},
     {&kube::kValidatingWebhookConfigurations, kWebhooks},
     {&kube::kMutatingWebhookConfigurations, kWebhooks},
 };

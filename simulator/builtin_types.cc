@@ -18,91 +18,24 @@
 namespace lastout::simulator {
 namespace {
 
-enum Trait : unsigned {
-  NoTrait = 0,
-  HasStatus = 1,
-  HasFinalize = 2,
-  HasGeneration = 4,
-  CreateOnly = 8,        // a question; its answer is not stored
-  NoCollection = 16,     // no deletecollection
-  InAll = 32,            // of `kubectl get all`
-  InApiExtensions = 64,  // of `kubectl get api-extensions`
-};
-
-struct Traits {
-  std::string_view group;
-  std::string_view resource;
-  unsigned traits;
-  std::string_view storedVersion = {};  // empty: the one that is served
-  std::string_view laterVersion = {};   // of a later Kubernetes, served as well, for today's manifests
-};
-
-// What kube::builtInTypes() does not say of the types that are served here (rest/004 to 007).
-constexpr Traits kServed[] = {
-    {"", "configmaps", NoTrait},
-    {"", "endpoints", NoTrait},
-    {"", "events", NoTrait},
-    {"", "namespaces", HasStatus | HasFinalize | NoCollection},
-    {"", "nodes", HasStatus},
-    {"", "persistentvolumeclaims", HasStatus},
-    {"", "persistentvolumes", HasStatus},
-    {"", "pods", HasStatus | InAll},
-    {"", "secrets", NoTrait},
-    {"", "serviceaccounts", NoTrait},
-    {"", "services", HasStatus | InAll},
-    {"apiregistration.k8s.io", "apiservices", HasStatus | InApiExtensions},
-    {"apps", "daemonsets", HasStatus | HasGeneration | InAll},
-    {"apps", "deployments", HasStatus | HasGeneration | InAll},
-    {"apps", "replicasets", HasStatus | HasGeneration | InAll},
-    {"apps", "statefulsets", HasStatus | HasGeneration | InAll},
-    {"authentication.k8s.io", "tokenreviews", CreateOnly},
-    {"authorization.k8s.io", "selfsubjectaccessreviews", CreateOnly},
-    {"authorization.k8s.io", "selfsubjectrulesreviews", CreateOnly},
-    {"authorization.k8s.io", "subjectaccessreviews", CreateOnly},
-    {"discovery.k8s.io", "endpointslices", NoTrait},
-    {"networking.k8s.io", "networkpolicies", HasGeneration},
-    {"policy", "poddisruptionbudgets", HasStatus | HasGeneration},
-    {"rbac.authorization.k8s.io", "clusterrolebindings", NoTrait},
-    {"rbac.authorization.k8s.io", "clusterroles", NoTrait},
-    {"rbac.authorization.k8s.io", "rolebindings", NoTrait},
-    {"rbac.authorization.k8s.io", "roles", NoTrait},
-    {"admissionregistration.k8s.io", "mutatingwebhookconfigurations", HasGeneration | InApiExtensions},
-    {"admissionregistration.k8s.io", "validatingadmissionpolicies",
-     HasStatus | HasGeneration | InApiExtensions},
-    {"admissionregistration.k8s.io", "validatingadmissionpolicybindings", HasGeneration | InApiExtensions},
-    {"admissionregistration.k8s.io", "validatingwebhookconfigurations", HasGeneration | InApiExtensions},
-    {"apiextensions.k8s.io", "customresourcedefinitions", HasStatus | HasGeneration | InApiExtensions,
-     "v1beta1"},
-    {"coordination.k8s.io", "leases", NoTrait},
-    {"flowcontrol.apiserver.k8s.io", "flowschemas", HasStatus | HasGeneration, "v1beta2", "v1"},
-    {"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", HasStatus | HasGeneration, "v1beta2",
-     "v1"},
-};
-
-const Traits* traitsOf(const kube::KnownType& known) {
-  const auto* const found = std::ranges::find_if(kServed, [&known](const Traits& one) {
-    return one.group == known.group && one.resource == known.resource;
-  });
-  return found == std::end(kServed) ? nullptr : found;
-}
-
 std::vector<std::string> verbsOf(unsigned traits) {
-  if ((traits & CreateOnly) != 0) return {"create"};
+  if ((traits & kube::CreateOnly) != 0) return {"create"};
   std::vector<std::string> verbs = {"create", "delete", "deletecollection", "get",
                                     "list",   "patch",  "update",           "watch"};
-  if ((traits & NoCollection) != 0) std::erase(verbs, "deletecollection");
+  if ((traits & kube::NoCollection) != 0) std::erase(verbs, "deletecollection");
   return verbs;
 }
 
 std::vector<Subresource> subresourcesOf(unsigned traits, bool isScaled, const std::string& kind) {
   std::vector<Subresource> all;
-  if ((traits & HasFinalize) != 0) all.push_back({"finalize", kind, {"update"}});
+  if ((traits & kube::HasApproval) != 0) all.push_back({"approval", kind, {"get", "patch", "update"}});
+  if ((traits & kube::HasFinalize) != 0) all.push_back({"finalize", kind, {"update"}});
   if (isScaled) all.push_back({"scale", "Scale", {"get", "patch", "update"}});
-  if ((traits & HasStatus) != 0) all.push_back({"status", kind, {"get", "patch", "update"}});
+  if ((traits & kube::HasStatus) != 0) all.push_back({"status", kind, {"get", "patch", "update"}});
   return all;
 }
 
-ServedType builtInType(const kube::KnownType& known, const Traits& own) {
+ServedType builtInType(const kube::KnownType& known) {
   ServedType type;
   type.type = {std::string(known.group), std::string(known.resource)};
   type.version = known.version;
@@ -112,18 +45,18 @@ ServedType builtInType(const kube::KnownType& known, const Traits& own) {
   for (const std::string_view name : known.shortNames) {
     if (!name.empty()) type.shortNames.emplace_back(name);
   }
-  if ((own.traits & InAll) != 0) type.categories = {"all"};
-  if ((own.traits & InApiExtensions) != 0) type.categories = {"api-extensions"};
+  if ((known.traits & kube::InAll) != 0) type.categories = {"all"};
+  if ((known.traits & kube::InApiExtensions) != 0) type.categories = {"api-extensions"};
   type.namespaced = known.namespaced;
   type.builtIn = true;
-  type.tracksGeneration = (own.traits & HasGeneration) != 0;
-  type.verbs = verbsOf(own.traits);
+  type.tracksGeneration = (known.traits & kube::HasGeneration) != 0;
+  type.verbs = verbsOf(known.traits);
   const kube::WorkloadType* workload = kube::findWorkloadType(type.type);
   const bool isScaled = workload != nullptr && workload->hasReplicas;
-  type.subresources = subresourcesOf(own.traits, isScaled, type.kind);
+  type.subresources = subresourcesOf(known.traits, isScaled, type.kind);
   if (isScaled) type.scale = {".spec.replicas", ".status.replicas", ""};
-  if ((own.traits & CreateOnly) == 0) {
-    const std::string_view stored = own.storedVersion.empty() ? known.version : own.storedVersion;
+  if ((known.traits & kube::CreateOnly) == 0) {
+    const std::string_view stored = known.storedVersion.empty() ? known.version : known.storedVersion;
     type.storageVersionHash = storageVersionHash(known.group, stored, known.kind);
   }
   return type;
@@ -165,12 +98,11 @@ std::vector<Json> lastoutCrds() {
 std::vector<ServedType> preinstalledTypes() {
   std::vector<ServedType> types;
   for (const kube::KnownType& known : kube::builtInTypes()) {
-    const Traits* own = traitsOf(known);
-    if (own == nullptr) continue;
-    types.push_back(builtInType(known, *own));
-    if (own->laterVersion.empty()) continue;
+    if ((known.traits & kube::NotServed) != 0) continue;
+    types.push_back(builtInType(known));
+    if (known.otherVersion.empty()) continue;
     types.push_back(types.back());
-    types.back().version = own->laterVersion;
+    types.back().version = known.otherVersion;
   }
   std::vector<Json> crds = lastoutCrds();
   crds.push_back(workCrd("manifestworks", "ManifestWork", "Namespaced"));

@@ -37,10 +37,15 @@ bool sameAt(const Json& a, const Json& b, std::initializer_list<std::string_view
   return left != nullptr && right != nullptr ? *left == *right : left == right;
 }
 
+// An approval is a condition of the status.
+bool writesStatus(std::string_view subresource) {
+  return subresource == "status" || subresource == "approval";
+}
+
 // Keeps of the old object what the subresource does not write. What else of the metadata a write to a
 // built-in type's status may change differs from type to type: annotations can (recorded in admission/05).
 void keepUnwritten(const TypeRules& rules, const Json& old, Json& object, std::string_view subresource) {
-  if (subresource == "status") {
+  if (writesStatus(subresource)) {
     Json kept = old;
     copyKey(object, kept, "status");
     if (!rules.custom) copyKey(object, kept, "metadata");
@@ -71,7 +76,7 @@ void keepSystemMetadata(const Json& oldMetadata, Json& metadata) {
 // Whether the change is one that generation counts.
 bool isNewGeneration(const TypeRules& rules, const Json& old, const Json& object,
                      std::string_view subresource) {
-  if (!rules.tracksGeneration || subresource == "status") return false;
+  if (!rules.tracksGeneration || writesStatus(subresource)) return false;
   if (desired(rules, old) != desired(rules, object)) return true;
   return rules.type == kube::kDeployments && !sameAt(old, object, {"metadata", "annotations"});
 }
@@ -134,7 +139,8 @@ ApiResult<PreparedUpdate> prepareForUpdate(const TypeRules& rules, const Json& o
   if (oldMetadata == nullptr || metadata == nullptr)
     return tl::unexpected(badRequest("metadata is no object"));
   keepSystemMetadata(*oldMetadata, *metadata);
-  if (!rules.custom && subresource != "status") object = completeOnUpdate(rules.type, old, std::move(object));
+  if (!rules.custom && !writesStatus(subresource))
+    object = completeOnUpdate(rules.type, old, std::move(object));
   keepUnwritten(rules, old, object, subresource);
   metadata = objectIn(object, "metadata");
   if (metadata == nullptr) return tl::unexpected(badRequest("metadata is no object"));

@@ -8,6 +8,7 @@
 #include "kube/encoding.h"
 #include "kube/fields.h"
 #include "kube/well_known.h"
+#include "simulator/field_error.h"
 #include "simulator/rbac.h"
 
 namespace lastout::simulator {
@@ -191,6 +192,13 @@ std::vector<StatusCause> problemsOfQuestion(const Json& spec, bool asksForAnothe
   return causes;
 }
 
+UserInfo askedAbout(const Json& spec) {
+  return {std::string(stringAt(spec, {"user"})),
+          std::string(stringAt(spec, {"uid"})),
+          wordsAt(spec, {"groups"}),
+          {}};
+}
+
 bool mayDoEverything(const Users& users, const UserInfo& user) {
   return everybodyIsAdmin(users) || hasWord(user.groups, kMasters);
 }
@@ -334,11 +342,28 @@ ApiResult<Json> answerSubjectAccessReview(const Users& users, Json review) {
   if (!spec) return tl::unexpected(spec.error());
   if (const auto causes = problemsOfQuestion(**spec, true); !causes.empty())
     return tl::unexpected(invalid("SubjectAccessReview", kube::kAuthorizationGroup, "", causes));
-  const UserInfo user{std::string(stringAt(**spec, {"user"})),
-                      std::string(stringAt(**spec, {"uid"})),
-                      wordsAt(**spec, {"groups"}),
-                      {}};
-  review["status"] = accessStatus(mayDo(users, user, accessAttributesOf(**spec)));
+  review["status"] = accessStatus(mayDo(users, askedAbout(**spec), accessAttributesOf(**spec)));
+  return review;
+}
+
+ApiResult<Json> answerLocalSubjectAccessReview(const Users& users, std::string_view namespaceName,
+                                               Json review) {
+  const auto spec = questionOf(review, "LocalSubjectAccessReview");
+  if (!spec) return tl::unexpected(spec.error());
+  std::vector<StatusCause> causes = problemsOfQuestion(**spec, true);
+  const AccessAttributes wanted = accessAttributesOf(**spec);
+  if (!wanted.path.empty()) {
+    causes.push_back({"FieldValueInvalid",
+                      "Invalid value: \"nonResourceAttributes\": disallowed on this kind of request",
+                      "spec.nonResourceAttributes"});
+  } else if (wanted.namespaceName != namespaceName) {
+    causes.push_back({"FieldValueInvalid",
+                      "Invalid value: " + goQuoted(wanted.namespaceName) + ": must match metadata.namespace",
+                      "spec.resourceAttributes.namespace"});
+  }
+  if (!causes.empty())
+    return tl::unexpected(invalid("LocalSubjectAccessReview", kube::kAuthorizationGroup, "", causes));
+  review["status"] = accessStatus(mayDo(users, askedAbout(**spec), wanted));
   return review;
 }
 

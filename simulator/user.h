@@ -101,6 +101,9 @@ ApiResult<UserInfo> impersonated(const Users& users, const UserInfo& asking, con
 // one that does not say what it asks.
 ApiResult<Json> answerTokenReview(const Users& users, Json review);
 ApiResult<Json> answerSubjectAccessReview(const Users& users, Json review);
+// Asks about one namespace alone, that of the request's path.
+ApiResult<Json> answerLocalSubjectAccessReview(const Users& users, std::string_view namespaceName,
+                                               Json review);
 ApiResult<Json> answerSelfSubjectAccessReview(const Users& users, const UserInfo& asking, Json review);
 // Returns everything that the user may do in a namespace.
 ApiResult<Json> answerSelfSubjectRulesReview(const Users& users, const UserInfo& asking, Json review);

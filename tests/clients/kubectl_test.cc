@@ -207,5 +207,83 @@ TEST_F(KubectlAuth, MayDoWhatTheTokensFileSays) {
   EXPECT_THAT(kubectl("get configmaps --field-selector metadata.name=other", 1), HasSubstr("Forbidden"));
 }
 
+constexpr const char* kInstalled = R"(
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: inside, namespace: shop}
+spec: {podSelector: {matchLabels: {app: web}}, policyTypes: [Ingress]}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: small, namespace: shop}
+spec: {hard: {pods: "5"}}
+---
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: urgent}
+value: 1000
+---
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly, namespace: shop}
+spec:
+  schedule: "0 3 * * *"
+  jobTemplate:
+    spec:
+      template:
+        spec:
+          restartPolicy: Never
+          containers: [{name: main, image: "example.com/nightly:1"}]
+---
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: front, namespace: shop}
+spec:
+  rules:
+  - host: shop.example.com
+    http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}
+---
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: fast}
+provisioner: example.com/disks
+)";
+
+// What an install manifest holds beside workloads: stored, and printed by kubectl's own words for each type.
+TEST_F(Kubectl, KeepsWhateverAnInstallManifestHolds) {
+  write("installed.yaml", kInstalled);
+  EXPECT_EQ(kubectl("create -f $FOLDER/installed.yaml"),
+            "networkpolicy.networking.k8s.io/inside created\nresourcequota/small created\n"
+            "priorityclass.scheduling.k8s.io/urgent created\ncronjob.batch/nightly created\n"
+            "ingress.networking.k8s.io/front created\nstorageclass.storage.k8s.io/fast created");
+  EXPECT_EQ(kubectl("get netpol,quota,cj,ing -n shop -o name"),
+            "networkpolicy.networking.k8s.io/inside\nresourcequota/small\ncronjob.batch/nightly\n"
+            "ingress.networking.k8s.io/front");
+  EXPECT_EQ(kubectl("get pc,sc -o name"),
+            "priorityclass.scheduling.k8s.io/urgent\nstorageclass.storage.k8s.io/fast");
+  EXPECT_THAT(kubectl("get networkpolicies -n shop"),
+              ContainsRegex("NAME +POD-SELECTOR +AGE\ninside +app=web +[0-9]+"));
+  EXPECT_THAT(kubectl("get cronjobs -n shop"),
+              ContainsRegex("NAME +SCHEDULE .*\nnightly +0 3 \\* \\* \\* .*False +0 "));
+  EXPECT_THAT(kubectl("get ingresses -n shop"),
+              ContainsRegex("NAME +CLASS +HOSTS .*\nfront +<none> +shop.example.com"));
+  EXPECT_THAT(kubectl("get storageclasses"),
+              ContainsRegex("NAME +PROVISIONER .*\nfast +example.com/disks +Delete +Immediate"));
+  EXPECT_THAT(kubectl("get priorityclasses"), ContainsRegex("NAME +VALUE .*\nurgent +1000 +false"));
+  EXPECT_THAT(kubectl("get all -n shop"), HasSubstr("cronjob.batch/nightly"));
+  EXPECT_THAT(kubectl("describe networkpolicy inside -n shop"), HasSubstr("PodSelector:     app=web"));
+  EXPECT_THAT(kubectl("describe resourcequota small -n shop"),
+              ContainsRegex("pods +0? +5|pods +5|Resource +Used +Hard"));
+  EXPECT_THAT(kubectl("describe priorityclass urgent"), ContainsRegex("Value: +1000"));
+  EXPECT_THAT(kubectl("describe cronjob nightly -n shop"), HasSubstr("0 3 * * *"));
+  EXPECT_THAT(kubectl("describe ingress front -n shop"), HasSubstr("shop.example.com"));
+  EXPECT_THAT(kubectl("describe storageclass fast"), ContainsRegex("Provisioner: +example.com/disks"));
+  EXPECT_EQ(kubectl("delete -f $FOLDER/installed.yaml"),
+            "networkpolicy.networking.k8s.io \"inside\" deleted\nresourcequota \"small\" deleted\n"
+            "priorityclass.scheduling.k8s.io \"urgent\" deleted\ncronjob.batch \"nightly\" deleted\n"
+            "ingress.networking.k8s.io \"front\" deleted\nstorageclass.storage.k8s.io \"fast\" deleted");
+  EXPECT_EQ(kubectl("get netpol,quota,cj,ing -n shop -o name"), "");
+}
+
 }  // namespace
 }  // namespace lastout::clients

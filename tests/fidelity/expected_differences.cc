@@ -10,7 +10,9 @@ constexpr const char* kNotServed =
     "Types, versions and subresources are left out that neither deletion nor the clients need.";
 constexpr const char* kLaterVersion =
     "Version v1 of later Kubernetes is served beside v1beta3, for today's manifests.";
-constexpr const char* kLaterType = "Admission policies are those of Kubernetes 1.30 and later.";
+constexpr const char* kLaterGroup =
+    "Types that are stable in later Kubernetes are served as well, for today's manifests.";
+constexpr const char* kLaterType = "Admission policies are those of Kubernetes 1.30 and 1.36.";
 constexpr const char* kRandomName =
     "The end of a generated name is random. Later answers have to show the same name again.";
 constexpr const char* kCacheOrder =
@@ -62,9 +64,10 @@ const std::vector<ExpectedDifference>& expectedDifferences() {
       {kKubernetes126, "001", "body.major", kPlaceholder},
       {kKubernetes126, "001", "body.minor", kPlaceholder},
       {kKubernetes126, "003", "body.groups[flowcontrol.apiserver.k8s.io]*", kLaterVersion},
+      {kKubernetes126, "003", "body.groups[resource.k8s.io]", kLaterGroup},
       {kKubernetes126, "003", "body.groups[*", kNotServed},
       {kKubernetes126, "004", "body.resources[*", kNotServed},
-      {kKubernetes126, "005", "body.resources[controllerrevisions]", kNotServed},
+      {kKubernetes126, "007", "body.resources[mutatingadmissionpolic*", kLaterType},
       {kKubernetes126, "007", "body.resources[validatingadmissionpolic*", kLaterType},
       {kKubernetes126, "023", "body.metadata.name", kRandomName, true},
       {kKubernetes126, "040", "body.items[order]", kCacheOrder},

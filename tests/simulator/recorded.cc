@@ -19,6 +19,11 @@ Json recordedExchange(const std::string& name) { return readRecording("rest/" + 
 Json recordedRequest(const std::string& name) { return recordedExchange(name)["request"]["body"]; }
 Json recordedAnswer(const std::string& name) { return unmanaged(recordedExchange(name)["response"]["body"]); }
 
+Json answerOf136(const std::string& name) {
+  std::ifstream file("tests/recordings/kubernetes-1.36/rest/" + name + ".json");
+  return unmanaged(Json::parse(file)["response"]["body"]);
+}
+
 Json recordedReview(const std::string& name) {
   Json request = readRecording("admission/" + name + ".json")["body"]["request"];
   for (const char* key : {"object", "oldObject"}) {

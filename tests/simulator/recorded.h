@@ -10,6 +10,7 @@ namespace lastout::simulator {
 Json recordedExchange(const std::string& name);  // of rest/: {request, response}
 Json recordedRequest(const std::string& name);   // its body
 Json recordedAnswer(const std::string& name);    // its body
+Json answerOf136(const std::string& name);       // the same of Kubernetes 1.36
 Json recordedReview(const std::string& name);    // of admission/: what is under `request`
 // The object in a line, counted from 1, of story-<name>.jsonl.
 Json storyObject(const std::string& name, size_t line);

@@ -44,7 +44,8 @@ TEST(TypeRegistry, KnowsABuiltInTypeByItsResource) {
   EXPECT_EQ(deployment->subresource("scale")->kind, "Scale");
   EXPECT_EQ(deployment->subresource("finalize"), nullptr);
   EXPECT_EQ(types.find("apps", "v1beta1", "deployments"), nullptr);
-  EXPECT_EQ(types.find("batch", "v1", "jobs"), nullptr);
+  EXPECT_NE(types.find("batch", "v1", "jobs"), nullptr);
+  EXPECT_EQ(types.find("batch", "v1beta1", "cronjobs"), nullptr);
 }
 
 TEST(TypeRegistry, TracksTheGenerationOfWhatTheRecordedServerGaveOne) {

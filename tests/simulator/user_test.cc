@@ -180,6 +180,22 @@ TEST(Reviews, OfAccessSayWhatIsAllowed) {
             2U);
 }
 
+TEST(Reviews, OfAccessInOneNamespaceAskAboutThatOne) {
+  const Users users = someUsers();
+  Json review = {
+      {"spec",
+       {{"user", "jane"},
+        {"resourceAttributes",
+         {{"verb", "get"}, {"group", "apps"}, {"resource", "deployments"}, {"namespace", "demo"}}}}}};
+  EXPECT_EQ(answerLocalSubjectAccessReview(users, "demo", review).value()["status"]["allowed"], true);
+  EXPECT_EQ(answerLocalSubjectAccessReview(users, "other", review).error().details["causes"][0]["field"],
+            "spec.resourceAttributes.namespace");
+  review["spec"].erase("resourceAttributes");
+  review["spec"]["nonResourceAttributes"] = {{"verb", "get"}, {"path", "/healthz"}};
+  EXPECT_EQ(answerLocalSubjectAccessReview(users, "demo", review).error().details["causes"][0]["field"],
+            "spec.nonResourceAttributes");
+}
+
 TEST(SelfSubjectRulesReview, ListsWhatCountsInTheNamespace) {
   const auto users = parseUsers(R"(
 users:
