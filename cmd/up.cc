@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "cmd/commands.h"
 #include "cmd/guard_inside.h"
@@ -24,6 +25,9 @@
 #include "cmd/terminal.h"
 #include "cmd/usage.h"
 #include "kube/fields.h"
+#include "kube/locks.h"
+#include "kube/messages.h"
+#include "kube/well_known.h"
 #include "protection/profiles.h"
 #include "replay/manifests.h"
 #include "simulator/certificates.h"
@@ -227,6 +231,22 @@ void greet(const UpOptions& options, const std::string& url, const Loaded& loade
             << std::flush;
 }
 
+// Webhooks whose Service has no address here, each told once: a webhook whose failures are ignored fails
+// without a word to clients.
+class UnreachableServices {
+ public:
+  void tell(const simulator::Webhook& webhook, const std::string& why) {
+    const kube::MutexLock lock(mutex_);
+    if (told_.size() < kMostTold && told_.insert(webhook.configuration + "/" + webhook.name).second)
+      printWarnings({{"webhook " + kube::inQuotes(webhook.name) + " cannot be called: " + why, {}, {}}});
+  }
+
+ private:
+  static constexpr size_t kMostTold = 100;
+  kube::Mutex mutex_;
+  std::set<std::string> told_ LASTOUT_GUARDED_BY(mutex_);
+};
+
 // A recording may be somebody's test: it is not written over.
 kube::Result<std::unique_ptr<simulator::Recorder>> openRecorder(const std::string& path) {
   if (path.empty()) return nullptr;
@@ -257,7 +277,14 @@ int runUp(const UpOptions& options) {
       simulator::makeClientCertificate(identity->authority, simulator::adminUser(), identity->validity);
   if (!admin) return badInput({admin.error()});
 
-  simulator::WebhookClient client(std::move(*services));
+  EmbeddedCluster* stored = nullptr;  // before any webhook is called
+  const simulator::ServiceAddresses addresses = *services;
+  UnreachableServices unreachable;
+  simulator::WebhookClient client(
+      std::move(*services), [&stored](const std::string& namespaceName, const std::string& name) {
+        const kube::MutexLock lock(stored->plane().mutex);
+        return stored->plane().storage.find({kube::kServices, namespaceName, name}) != nullptr;
+      });
   EmbeddedOptions embedded;
   embedded.timing.podReady = *podReady;
   embedded.speed = options.speed;
@@ -265,8 +292,12 @@ int runUp(const UpOptions& options) {
   embedded.authority = identity->authority.certificate;
   embedded.users = *users;
   embedded.rbac = options.rbac;
-  embedded.callWebhook = [&client](const simulator::Webhook& webhook, const std::string& body) {
-    return client.post(webhook, body);
+  embedded.callWebhook = [&](const simulator::Webhook& webhook, const std::string& body) {
+    auto response = client.post(webhook, body);
+    if (!response && webhook.address.url.empty() &&
+        !addresses.contains(webhook.address.serviceNamespace + "/" + webhook.address.serviceName))
+      unreachable.tell(webhook, response.error());
+    return response;
   };
   const auto recorder = openRecorder(options.record);
   if (!recorder) return badInput({recorder.error()});
@@ -279,6 +310,7 @@ int runUp(const UpOptions& options) {
     return badInput(errors);
   };
   EmbeddedCluster cluster(std::move(embedded));
+  stored = &cluster;
 
   ListenerOptions listening;
   listening.host = address->host;

@@ -45,7 +45,8 @@ struct CallTarget {
 };
 
 // Fails when nobody listens for the service.
-tl::expected<CallTarget, std::string> targetOf(const Webhook& webhook, const ServiceAddresses& services) {
+tl::expected<CallTarget, std::string> targetOf(const Webhook& webhook, const ServiceAddresses& services,
+                                               const HasService& hasService) {
   CallTarget target;
   const std::string query = "?timeout=" + inGoNotation(webhook.timeout);
   const WebhookEndpoint& wanted = webhook.address;
@@ -66,9 +67,14 @@ tl::expected<CallTarget, std::string> targetOf(const Webhook& webhook, const Ser
   target.url = "https://" + target.header + target.path;
   const auto found = services.find(wanted.serviceNamespace + "/" + wanted.serviceName);
   const auto listens = found == services.end() ? std::nullopt : parseWebhookUrl("https://" + found->second);
-  if (!listens)
-    return tl::unexpected("Post " + kube::inQuotes(target.url) + ": service " +
-                          kube::inQuotes(wanted.serviceName) + " not found");
+  if (!listens) {
+    const std::string service = wanted.serviceNamespace + "/" + wanted.serviceName;
+    const std::string why = hasService(wanted.serviceNamespace, wanted.serviceName)
+                                ? "lastout up does not know where service " + service +
+                                      " listens: start it with --service " + service + "=ADDRESS"
+                                : "service " + kube::inQuotes(wanted.serviceName) + " not found";
+    return tl::unexpected("Post " + kube::inQuotes(target.url) + ": " + why);
+  }
   target.address = listens->host;
   target.port = listens->port;
   return target;
@@ -205,8 +211,10 @@ class WebhookClient::Connections {
   std::multimap<std::string, TlsClient, std::less<>> idle_ LASTOUT_GUARDED_BY(mutex_);
 };
 
-WebhookClient::WebhookClient(ServiceAddresses services)
-    : connections_(std::make_unique<Connections>()), services_(std::move(services)) {
+WebhookClient::WebhookClient(ServiceAddresses services, HasService hasService)
+    : connections_(std::make_unique<Connections>()),
+      services_(std::move(services)),
+      hasService_(std::move(hasService)) {
   net::ignoreBrokenPipes();
 }
 
@@ -215,7 +223,7 @@ WebhookClient::~WebhookClient() = default;
 tl::expected<WebhookResponse, std::string> WebhookClient::post(const Webhook& webhook,
                                                                const std::string& body) {
   const Deadline deadline = std::chrono::steady_clock::now() + webhook.timeout;
-  const auto target = targetOf(webhook, services_);
+  const auto target = targetOf(webhook, services_, hasService_);
   if (!target) return tl::unexpected(target.error());
   const std::string key = target->header + "\n" + target->address + "\n" + std::to_string(target->port) +
                           "\n" + inGoNotation(webhook.timeout) + "\n" + webhook.address.authorities;

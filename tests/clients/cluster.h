@@ -30,6 +30,8 @@ class Cluster : public ::testing::Test {
   // Runs the line of shell, as run() does, until it succeeds; when it never does, says what it said last.
   // Safe for any number of threads.
   void waitUntil(const std::string& line) const;
+  // Waits until `lastout up` has printed that; false: it has ended.
+  bool hasSaid(const std::string& text) const { return program_->waitFor(text); }
   // Writes a file that kubectl can name as $FOLDER/<name>.
   void write(const std::string& name, const std::string& text) const;
 

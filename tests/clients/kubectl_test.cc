@@ -285,5 +285,40 @@ TEST_F(Kubectl, KeepsWhateverAnInstallManifestHolds) {
   EXPECT_EQ(kubectl("get netpol,quota,cj,ing -n shop -o name"), "");
 }
 
+// The Service is there; nothing says where it listens.
+TEST_F(Kubectl, TellsAWebhookWhoseServiceHasNoAddress) {
+  write("checks.yaml", R"(
+apiVersion: v1
+kind: Service
+metadata: {name: reviewer, namespace: shop}
+spec: {selector: {app: reviewer}, ports: [{port: 443}]}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: reviewer}
+webhooks:
+- name: strict.reviewer.example.com
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  clientConfig: {service: {namespace: shop, name: reviewer, path: /strict}}
+  rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE]}]
+- name: lenient.reviewer.example.com
+  failurePolicy: Ignore
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  clientConfig: {service: {namespace: shop, name: reviewer, path: /lenient}}
+  rules: [{apiGroups: [""], apiVersions: [v1], resources: [secrets], operations: [CREATE]}]
+)");
+  kubectl("create -f $FOLDER/checks.yaml");
+  EXPECT_THAT(kubectl("create configmap more -n shop", 1),
+              AllOf(HasSubstr("failed calling webhook \"strict.reviewer.example.com\""),
+                    HasSubstr("lastout up does not know where service shop/reviewer listens: start it with "
+                              "--service shop/reviewer=ADDRESS")));
+  EXPECT_EQ(kubectl("create secret generic word -n shop"), "secret/word created");
+  EXPECT_TRUE(hasSaid("warning: webhook \"lenient.reviewer.example.com\" cannot be called"));
+  kubectl("delete service reviewer -n shop");
+  EXPECT_THAT(kubectl("create configmap more -n shop", 1), HasSubstr("service \"reviewer\" not found"));
+}
+
 }  // namespace
 }  // namespace lastout::clients

@@ -145,6 +145,25 @@ TEST(WebhookClient, CallsAServiceByItsName) {
             "Post \"https://absent.demo.svc:443/validate?timeout=30s\": service \"absent\" not found");
 }
 
+// A Service that is there and has no address is told from one that is not there.
+TEST(WebhookClient, SaysHowAServiceIsGivenAnAddress) {
+  WebhookClient client({{"demo/other", "127.0.0.1:1"}},
+                       [](const std::string& namespaceName, const std::string& name) {
+                         return namespaceName == "demo" && name == "hook";
+                       });
+  Webhook webhook = webhookAt(0, "");
+  webhook.address.url.clear();
+  webhook.address.serviceNamespace = "demo";
+  webhook.address.serviceName = "hook";
+  EXPECT_EQ(
+      client.post(webhook, "{}").error(),
+      "Post \"https://hook.demo.svc:443/?timeout=30s\": lastout up does not know where service demo/hook "
+      "listens: start it with --service demo/hook=ADDRESS");
+  webhook.address.serviceNamespace = "shop";
+  EXPECT_EQ(client.post(webhook, "{}").error(),
+            "Post \"https://hook.shop.svc:443/?timeout=30s\": service \"hook\" not found");
+}
+
 TEST(WebhookClient, SaysThatNobodyListens) {
   const SilentPort port(false);
   WebhookClient client({});
