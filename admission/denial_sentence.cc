@@ -8,6 +8,7 @@
 namespace lastout::admission {
 namespace {
 
+constexpr std::string_view kNoDeletion = "; no deletion resolves this: ";
 constexpr size_t kBlockersInSentence = 3;  // the others are counted
 constexpr size_t kLongestWithMore = 650;   // bytes of a sentence that another blocker may still be added to
 constexpr size_t kLongNames = 160;         // bytes of a name in a sentence
@@ -30,6 +31,7 @@ std::string DenialText::heldSentence() const {
   TextWriter text(kShortNames * 2, reader_);
   text.key(object_) << kHeldSentence << "it may go: ";
   writeList(text, kShortNames * 2);
+  writeUnresolvable(text, true);
   return text.take();
 }
 
@@ -217,7 +219,23 @@ void DenialText::writeServicesLeft(TextWriter& text) const {
   }
 }
 
+bool DenialText::writeUnresolvable(TextWriter& text, bool withRoots) const {
+  for (const Blocker& blocker : shown()) {
+    if (blocker.reason != Reason::CriterionUnmet) continue;
+    const uint32_t service = guardEntries_[blocker.guardEntry].service;
+    const std::string why =
+        whyUnresolvable(graph_, serviceOf(blocker), blocker.criterion, index_.dependencies(service));
+    if (why.empty()) continue;
+    (text << kNoDeletion) << why;
+    return true;
+  }
+  if (!withRoots || !roots_.hasRing()) return false;
+  (text << kNoDeletion) << "change one of their criteria, or " << kBreakRing;
+  return true;
+}
+
 void DenialText::writeAdvice(TextWriter& text, const Remedy& remedy, bool withRoots) const {
+  if (writeUnresolvable(text, withRoots)) return;
   const bool one = remedy.objects == 1;
   const bool providers = waitsForProvider(first_[0]);
   const std::string_view atRoot = withRoots ? roots_.advice() : std::string_view();

@@ -81,6 +81,8 @@ class DenialText {
   void writeNeed(TextWriter& text, const Blocker& blocker) const;
   Remedy writeList(TextWriter& text, size_t longestName) const;
   void writeAdvice(TextWriter& text, const Remedy& remedy, bool withRoots) const;
+  // Writes what no deletion resolves; false: there is nothing of that.
+  bool writeUnresolvable(TextWriter& text, bool withRoots) const;
   void writeServicesLeft(TextWriter& text) const;
 
   void writeInSentence(TextWriter& text, size_t shown, size_t longestName) const;

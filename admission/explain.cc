@@ -1,8 +1,13 @@
 #include "admission/explain.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "admission/cause_list.h"
 #include "admission/denial_text.h"
 #include "admission/text_writer.h"
+#include "kube/crd.h"
+#include "kube/well_known.h"
 
 namespace lastout::admission {
 namespace {
@@ -68,6 +73,18 @@ void explainAllowed(Explanation& explanation, const graph::Graph& graph, const G
     text << " is not guarded";
   }
   explanation.message = text.take();
+}
+
+bool holds(const graph::Graph& graph, graph::ObjectId object, const kube::ObjectKey& key,
+           const criticalservice::Criterion& criterion) {
+  if (!criticalservice::doubtOf(criterion).empty()) return false;
+  if (const auto* specific = std::get_if<criticalservice::SpecificResourceCriterion>(&criterion))
+    return specific->object == key;
+  if (criticalservice::typeOf(criterion) != key.type) return false;
+  const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
+  if (finalizer == nullptr) return true;
+  const std::vector<std::string_view> carried = graph.finalizers(object);
+  return std::ranges::find(carried, finalizer->finalizerName) != carried.end();
 }
 
 // What it waits for is told as of a denial.
@@ -157,6 +174,45 @@ Explanation explain(const graph::Graph& graph, const GuardIndex& index, const Ke
 Explanation explain(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
                     const Decision& decision, std::string_view detail) {
   return explain(graph, index, viewOf(object), decision, detail);
+}
+
+std::optional<OwnHolder> ownHolder(const graph::Graph& graph, const criticalservice::CriticalService& service,
+                                   const criticalservice::Criterion& criterion,
+                                   const Dependencies& dependencies) {
+  const kube::ObjectKey& provider = service.provider;
+  const auto holding = [&](const kube::ObjectKey& key) {
+    const auto object = graph.find(key);
+    return object && !graph.isTerminating(*object) && holds(graph, *object, key, criterion);
+  };
+  if (holding(provider)) return OwnHolder{provider, "its own provider"};
+  if (!provider.namespaceName.empty()) {
+    kube::ObjectKey home = kube::namespaceKey(provider.namespaceName);
+    if (holding(home)) return OwnHolder{std::move(home), "the namespace of its own provider"};
+  }
+  kube::ObjectKey definition = kube::crdKey(provider.type);
+  if (holding(definition)) return OwnHolder{std::move(definition), "the CRD of its own provider"};
+  for (const criticalservice::Dependency& dependency : dependencies) {
+    if (holding(dependency.object)) return OwnHolder{dependency.object, "which its own provider needs"};
+  }
+  return std::nullopt;
+}
+
+std::string whyUnresolvable(const graph::Graph& graph, const criticalservice::CriticalService& service,
+                            size_t criterion, const Dependencies& dependencies) {
+  const auto holder = ownHolder(graph, service, service.criteria[criterion], dependencies);
+  if (!holder) return {};
+  TextWriter text;
+  text.service(service.meta.name) << "#";
+  text << criticalservice::fieldOf(service, criterion) << " waits for ";
+  text.key(viewOf(holder->object))
+      << ", " << holder->relation
+      << ": change that criterion (with spec.deletionIntent OrphanResources while it is not met)";
+  if (const auto* finalizer =
+          std::get_if<criticalservice::FinalizerCriterion>(&service.criteria[criterion])) {
+    (text << ", or take finalizer ").name(finalizer->finalizerName) << " off ";
+    text.key(viewOf(holder->object));
+  }
+  return text.take();
 }
 
 std::string whyUnmet(const graph::Graph& graph, const criticalservice::Criterion& criterion) {

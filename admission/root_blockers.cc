@@ -35,7 +35,7 @@ void writeCycle(TextWriter& text, const graph::Graph& graph, const graph::RootBl
     text.separator(i, objects.size()).key(viewOf(graph.object(objects[i])));
   }
   if (objects.size() > kMostInChain) text << " and others";
-  text << (objects.size() == 1 ? ", which waits for itself" : ", which wait for each other");
+  text << (objects.size() == 1 ? " (which waits for itself)" : " (which wait for each other)");
 }
 
 }  // namespace
@@ -109,13 +109,23 @@ std::string_view RootBlockers::advice() const {
       if (graph_.object(graph::objectOf(first.vertex)).terminating) return {};
       return found_.size() > 1 || more_ ? "delete the root blockers first" : "delete the root blocker first";
     case graph::RootBlocker::Kind::Cycle:
-      return "set spec.deletionIntent of one of their CriticalServices to OrphanResources";
+      return kBreakRing;
     case graph::RootBlocker::Kind::Unknown:
       if (graph_.knowledge(graph::conditionOf(graph_, first.vertex)) == graph::Knowledge::NotUnderstood)
         return "correct that criterion first";
       return "try again when lastout can tell";
   }
   return {};
+}
+
+bool RootBlockers::hasRing() const {
+  return std::ranges::any_of(found_, [&](const Found& found) {
+    return found.root.kind == graph::RootBlocker::Kind::Cycle &&
+           std::ranges::none_of(found.root.cycle, [&](const graph::Edge& edge) {
+             return graph::isObject(graph_, edge.target) &&
+                    graph_.object(graph::objectOf(edge.target)).terminating;
+           });
+  });
 }
 
 void RootBlockers::writeAll(TextWriter& text) const {

@@ -1,6 +1,7 @@
 // RootBlockers: the ends of the chains behind blockers. Internal to admission/explain.h and admission/why.h.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "admission/explain.h"
@@ -9,8 +10,12 @@
 
 namespace lastout::admission {
 
-// "coolresources.my.crd.group/some-instance (being deleted, keeps finalizer ...)"; "a and b, which wait for
-// each other"; "what is not known (...)"; "it is not understood what ... asks for".
+// What ends a ring of CriticalServices whose providers wait for each other.
+inline constexpr std::string_view kBreakRing =
+    "set spec.deletionIntent of one of their CriticalServices to OrphanResources";
+
+// "coolresources.my.crd.group/some-instance (being deleted, keeps finalizer ...)"; "a and b (which wait for
+// each other)"; "what is not known (...)"; "it is not understood what ... asks for".
 void writeRoot(TextWriter& text, const graph::Graph& graph, const graph::RootBlocker& root);
 
 // "it is not understood what any widgts asks for": of a condition of graph::notUnderstoodType(), in the words
@@ -32,6 +37,8 @@ class RootBlockers {
   size_t size() const { return found_.size(); }
   // Returns what a person can do about the first root blocker; empty: it is being deleted already.
   std::string_view advice() const;
+  // True if objects wait for each other of which none is being deleted: no deletion can resolve that.
+  bool hasRing() const;
 
   // "root blocker: coolresources.my.crd.group/some-instance (being deleted, keeps finalizer ...)"
   void writeAll(TextWriter& text) const;

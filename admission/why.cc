@@ -90,6 +90,91 @@ std::string deferredDeletionOf(const graph::Graph& graph, const GuardIndex& inde
   return {};
 }
 
+// Returns the object's finalizers without one of them, as a merge patch.
+std::string patchWithout(const std::vector<std::string>& finalizers, std::string_view finalizer) {
+  std::string left;
+  for (const std::string& other : finalizers) {
+    if (other != finalizer) left += (left.empty() ? "\"" : ",\"") + other + "\"";
+  }
+  return R"({"metadata":{"finalizers":[)" + left + "]}}";
+}
+
+// Takes the finalizer off with kubectl; empty: a name that a shell would read otherwise is among its words.
+std::string commandTakingOff(const kube::ObjectKey& object, const std::vector<std::string>& finalizers,
+                             std::string_view finalizer) {
+  std::string command = "kubectl patch " + kube::toString(object.type) + " " + object.name;
+  if (!object.namespaceName.empty()) command += " -n " + object.namespaceName;
+  command += " --type=merge -p '" + patchWithout(finalizers, finalizer) + "'";
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -._/:=,'\"{}[]";
+  const bool isPlain =
+      command.find_first_not_of(kPlain) == std::string::npos && std::ranges::count(command, '\'') == 2;
+  return isPlain ? command : std::string();
+}
+
+// Which CriticalServices say that their provider takes the finalizer off.
+struct FinalizerServers {
+  bool anyThere = false;  // or too little is known of it
+  const criticalservice::CriticalService* gone = nullptr;
+  size_t criterion = 0;  // of that one
+};
+
+FinalizerServers serversOf(const graph::Graph& graph, const GuardIndex& index,
+                           const kube::GroupResource& type, std::string_view finalizer) {
+  FinalizerServers servers;
+  for (uint32_t number = 0; number < index.rules().services.size(); ++number) {
+    if (!index.exists(number)) continue;
+    const criticalservice::CriticalService& service = index.service(number);
+    const auto serves = [&](const criticalservice::Criterion& criterion) {
+      const auto* named = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
+      return named != nullptr && named->type == type && named->finalizerName == finalizer;
+    };
+    const auto found = std::ranges::find_if(service.criteria, serves);
+    if (found == service.criteria.end()) continue;
+    const graph::ConditionId provider{index.rules().services[number].provider};
+    const bool isGone = graph.holders(provider) == 0 && believable(graph.knowledge(provider));
+    if (!isGone) {
+      servers.anyThere = true;
+    } else if (servers.gone == nullptr || service.meta.name < servers.gone->meta.name) {
+      servers.gone = &service;
+      servers.criterion = static_cast<size_t>(found - service.criteria.begin());
+    }
+  }
+  return servers;
+}
+
+std::vector<UnservedFinalizer> unservedOf(const graph::Graph& graph, const GuardIndex& index,
+                                          const kube::ObjectKey& object, graph::ObjectId found) {
+  std::vector<std::string> finalizers;
+  for (const std::string_view finalizer : graph.finalizers(found)) finalizers.emplace_back(finalizer);
+  std::vector<UnservedFinalizer> unserved;
+  for (const std::string& finalizer : finalizers) {
+    const FinalizerServers servers = serversOf(graph, index, object.type, finalizer);
+    if (servers.anyThere || servers.gone == nullptr) continue;
+    const std::string provider = kube::printable(kube::toString(servers.gone->provider));
+    unserved.push_back({kube::printable(finalizer),
+                        "finalizer " + kube::printable(finalizer) + " is served by " + provider +
+                            ", which is gone: bring that back; or, if nothing is left to clean up, take the "
+                            "finalizer off by "
+                            "hand, which skips what " +
+                            provider + " would do first",
+                        commandTakingOff(object, finalizers, finalizer),
+                        kube::printable(criticalservice::nameInWords(servers.gone->meta.name) + "#" +
+                                        criticalservice::fieldOf(*servers.gone, servers.criterion))});
+  }
+  return unserved;
+}
+
+// What is not there can be deleted by nobody: API servers answer NotFound, and ask no webhook.
+void tellNotFound(Why& result) {
+  const std::string denial = result.allowed ? std::string() : std::move(result.message);
+  result.allowed = true;
+  result.reason = kNotFound;
+  result.message = result.object + " is not there: a DELETE of it is answered with NotFound";
+  if (!denial.empty()) result.message += "; were it there: " + denial;
+  result.blockers.clear();
+}
+
 }  // namespace
 
 // As a review answers: what CriticalServices say comes first, then each policy that denies; then what would
@@ -165,6 +250,12 @@ Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKe
           {std::string(cause.reason), std::string(cause.message), std::string(cause.field)});
   }
   result.join(protections);
+  const auto type = graph.findType(object.type);
+  if (!result.present && type && believable(graph.knowledge(*type))) {
+    tellNotFound(result);
+    return result;
+  }
+  if (found && result.present) result.unservedFinalizers = unservedOf(graph, index, object, *found);
   if (!found || !result.isBlocked()) return result;
   const graph::Vertex start = graph::vertexOf(*found);
   const graph::Blockers search = graph::blockers(graph, start, kWhyLimits);

@@ -33,6 +33,14 @@ struct UnansweredCall {
 };
 using UnansweredCalls = std::unordered_map<kube::ObjectKey, std::vector<UnansweredCall>>;
 
+// A finalizer that a CriticalService's provider would take off, of a provider that is gone.
+struct UnservedFinalizer {
+  std::string finalizer;
+  std::string message;  // who served it, and the way out
+  std::string command;  // that takes it off by hand; empty: its name cannot stand in one
+  std::string field;    // who says so: "criticalservices.lastout.dev/op#spec.criteria[0]"
+};
+
 // What a person must act on.
 struct WhyRoot {
   std::string kind;               // "Object", "Cycle" or "Unknown"
@@ -45,9 +53,11 @@ struct Why {
   bool present = false;      // false: it is not there, or its type is not followed
   bool terminating = false;  // it is being deleted
   std::vector<std::string> finalizers;
+  std::vector<UnservedFinalizer> unservedFinalizers;  // of those: who is to take them off is gone
   std::string deferredDeletion;  // a sentence about the deferred deletion of the object; empty: there is none
 
-  // The verdict on a DELETE now, before a confirming read.
+  // The verdict on a DELETE now, before a confirming read. Of what is known not to be there: it is allowed,
+  // with the reason NotFound, as API servers answer.
   bool allowed = true;
   bool guarded = false;
   std::string reason;
@@ -68,6 +78,8 @@ struct Why {
   void join(const std::vector<UnansweredCall>& calls);
   bool isBlocked() const { return !allowed || terminating || !blockers.empty(); }
 };
+
+inline constexpr std::string_view kNotFound = "NotFound";
 
 // Explains the object in bounded time and length: at most ten blockers, ten roots and 10,000 visited
 // vertices.

@@ -12,7 +12,8 @@ namespace {
 using WhyJson = nlohmann::ordered_json;
 
 std::string standingOf(const Why& why) {
-  if (!why.present) return "it is not there, or its type is not followed";
+  if (!why.present)
+    return why.reason == kNotFound ? std::string() : "it is not there, or its type is not followed";
   if (!why.terminating) return {};
   if (why.finalizers.empty()) return "it is being deleted already";
   return "it is being deleted already, and keeps finalizer " + kube::listed(why.finalizers);
@@ -21,6 +22,15 @@ std::string standingOf(const Why& why) {
 // The next line names the object whose existence this one is about.
 bool isSaidByNext(const std::vector<std::string>& path, size_t i) {
   return i + 1 < path.size() && path[i] == "existence of " + path[i + 1];
+}
+
+void writeUnserved(const Why& why, std::string& text) {
+  if (!why.unservedFinalizers.empty()) text += "\nFinalizers that nobody takes off:\n";
+  for (const UnservedFinalizer& one : why.unservedFinalizers) {
+    text += "- " + one.message + "\n";
+    if (!one.command.empty()) text += "    " + one.command + "\n";
+    text += "    says " + one.field + "\n";
+  }
 }
 
 void writeRoots(const Why& why, std::string& text) {
@@ -117,6 +127,7 @@ std::string toText(const Why& why) {
     text += "- " + blocker.message + "\n";
     if (!blocker.field.empty()) text += "    says " + blocker.field + "\n";
   }
+  writeUnserved(why, text);
   writeRoots(why, text);
   return text;
 }
@@ -128,10 +139,18 @@ std::string toJson(const Why& why) {
   WhyJson roots = WhyJson::array();
   for (const WhyRoot& root : why.roots)
     roots.push_back({{"kind", root.kind}, {"message", root.message}, {"path", root.path}});
+  WhyJson unserved = WhyJson::array();
+  for (const UnservedFinalizer& one : why.unservedFinalizers) {
+    unserved.push_back({{"finalizer", one.finalizer},
+                        {"message", one.message},
+                        {"command", one.command},
+                        {"field", one.field}});
+  }
   const WhyJson json = {{"object", why.object},
                         {"present", why.present},
                         {"terminating", why.terminating},
                         {"finalizers", why.finalizers},
+                        {"unservedFinalizers", std::move(unserved)},
                         {"deferredDeletion", why.deferredDeletion},
                         {"blocked", why.isBlocked()},
                         {"verdict",
@@ -155,6 +174,12 @@ kube::Result<Why> parseWhy(std::string_view text) {
   why.present = reader.flag("present");
   why.terminating = reader.flag("terminating");
   why.finalizers = reader.texts("finalizers");
+  if (json.is_object() && json.contains("unservedFinalizers")) {  // of what an older lastout does not say
+    reader.each("unservedFinalizers", [&](WhyReader& each) {
+      why.unservedFinalizers.push_back(
+          {each.text("finalizer"), each.text("message"), each.text("command"), each.text("field")});
+    });
+  }
   why.deferredDeletion = reader.textIfThere("deferredDeletion");
   WhyReader verdict = reader.part("verdict");
   why.allowed = verdict.flag("allowed");

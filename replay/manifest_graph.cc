@@ -184,9 +184,10 @@ class GraphBuilder {
           objects.push_back(result_.graph.key(graph::objectOf(edge.source)));
       }
       result_.warnings.push_back(
-          {"each of these waits for the next, and the last for the first, so that none can "
-           "go: " +
-               graph::someOf(objects),
+          {objects.size() == 1
+               ? names + " waits for itself, so that it can never go: no deletion resolves that"
+               : "each of these waits for the next, and the last for the first, so that none can go: " +
+                     names,
            "",
            {}});
     }

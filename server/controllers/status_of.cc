@@ -123,9 +123,12 @@ struct CriterionState {
   std::string why;                             // not met, as far as is known; empty: it is
 };
 
-CriterionState look(const graph::Graph& graph, const criticalservice::Criterion& criterion,
-                    std::string field) {
-  CriterionState state{std::move(field), 0, {}, {}, true, admission::whyUnmet(graph, criterion)};
+CriterionState look(const graph::Graph& graph, const CriticalService& service, size_t number) {
+  const criticalservice::Criterion& criterion = service.criteria[number];
+  CriterionState state{criticalservice::fieldOf(service, number), 0, {}, {}, true,
+                       admission::whyUnmet(graph, criterion)};
+  if (const std::string why = admission::whyUnresolvable(graph, service, number); !why.empty())
+    state.why += "; no deletion resolves this: " + why;
   const auto condition = graph.findCondition(criticalservice::conditionOf(criterion));
   if (!condition) return state;
   state.holders = graph.holders(*condition);
@@ -239,7 +242,8 @@ std::optional<std::string> cycleBehind(const graph::Graph& graph, const Critical
       graph::blockers(graph, graph::vertexOf(*provider), {1, 1, kMostInCycle, kMostForCycles});
   for (const graph::RootBlocker& root : blockers.roots) {
     if (root.kind == graph::RootBlocker::Kind::Cycle)
-      return graph::describe(graph, root.vertex) + " waits for itself, by what goes after what";
+      return graph::describe(graph, root.vertex) +
+             " waits for itself, by what goes after what: change one of the criteria";
   }
   return std::nullopt;
 }
@@ -357,8 +361,7 @@ StatusJson statusOf(const admission::ClusterView& view, const CriticalService& s
   const graph::Graph& graph = view.graph();
   std::vector<CriterionState> criteria;
   criteria.reserve(service.criteria.size());
-  for (size_t i = 0; i < service.criteria.size(); ++i)
-    criteria.push_back(look(graph, service.criteria[i], criticalservice::fieldOf(service, i)));
+  for (size_t i = 0; i < service.criteria.size(); ++i) criteria.push_back(look(graph, service, i));
   const ProviderObservation provider = lookAtProvider(graph, service);
   const ConditionText ready = providerReady(graph, service, provider, facts.readiness);
 

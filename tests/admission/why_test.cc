@@ -237,5 +237,158 @@ TEST(WhyTest, TakesNothingElseForAnAnswer) {
   EXPECT_FALSE(parseWhy(changed("\"kind\": \"Object\"", "\"kind\": []")));
 }
 
+// A manager of namespaces, whose own namespace carries the finalizer, too.
+constexpr std::string_view kOwnNamespace = R"(
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: access}
+spec:
+  provider: {group: apps, resource: deployments, namespace: system, name: access}
+  criteria:
+  - type: Finalizer
+    finalizer: {resource: namespaces, finalizerName: example.com/access}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: system, finalizers: [example.com/access]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: access, namespace: system}
+)";
+
+std::string namespaces(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: a" + std::to_string(i) +
+            ", finalizers: [example.com/access]}\n";
+  }
+  return text;
+}
+
+// Also where so many carry it that the one that matters is not among those that are named.
+TEST(Why, SaysThatNoDeletionResolvesACriterionThatCoversItsOwnProvider) {
+  const std::string why =
+      "; no deletion resolves this: criticalservices.lastout.dev/access#spec.criteria[0] waits for "
+      "namespaces/system, the namespace of its own provider: change that criterion (with spec.deletionIntent "
+      "OrphanResources while it is not met), or take finalizer "
+      "example.com/access off namespaces/system";
+  for (const int others : {0, 1, 20}) {
+    const World world(std::string(kOwnNamespace) + namespaces(others));
+    for (const char* object : {"deployments.apps/system/access", "namespaces/system"}) {
+      const Why answer = ask(world, object);
+      EXPECT_FALSE(answer.allowed);
+      EXPECT_TRUE(answer.message.ends_with(why)) << answer.message;
+    }
+  }
+  World freed(std::string(kOwnNamespace) + namespaces(1));
+  freed.apply("apiVersion: v1\nkind: Namespace\nmetadata: {name: system}\n");
+  EXPECT_THAT(ask(freed, "deployments.apps/system/access").message, HasSubstr("; delete it first"));
+  // While that namespace is being deleted the provider may still take the finalizer off.
+  World ending{kOwnNamespace};
+  ending.terminate("namespaces/system", {"example.com/access"});
+  EXPECT_THAT(ask(ending, "deployments.apps/system/access").message, Not(HasSubstr("no deletion")));
+}
+
+TEST(Why, NamesWhateverOfTheProviderACriterionCovers) {
+  const auto covering = [](const std::string& criterion) {
+    const World world(R"(
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: access}
+spec:
+  provider: {group: apps, resource: deployments, namespace: system, name: access}
+  criteria:
+  - {type: SpecificResource, specificResource: {resource: configmaps, namespace: other, name: absent}}
+  - )" + criterion + R"(
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: system}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: access, namespace: system, finalizers: [example.com/access]}
+)");
+    return ask(world, "deployments.apps/system/access").message;
+  };
+  EXPECT_THAT(
+      covering("{type: SpecificResource, specificResource: {resource: namespaces, name: system}}"),
+      HasSubstr("#spec.criteria[1] waits for namespaces/system, the namespace of its own provider: "
+                "change that criterion (with spec.deletionIntent OrphanResources while it is not met)"));
+  EXPECT_THAT(covering("{type: Finalizer, finalizer: {group: apps, resource: deployments, finalizerName: "
+                       "example.com/access}}"),
+              HasSubstr("waits for deployments.apps/system/access, its own provider: change that criterion "
+                        "(with spec.deletionIntent OrphanResources while it is not met), "
+                        "or take finalizer "
+                        "example.com/access off deployments.apps/system/access"));
+}
+
+constexpr std::string_view kGoneProvider = R"(
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: cleaner}
+spec:
+  provider: {group: apps, resource: deployments, namespace: system, name: cleaner}
+  criteria:
+  - type: Finalizer
+    finalizer: {resource: configmaps, finalizerName: example.com/clean}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: one, namespace: shop, finalizers: [example.com/clean, example.com/other]}
+)";
+
+TEST(Why, SaysWhoIsToTakeAFinalizerOffThatIsGone) {
+  World world{kGoneProvider};
+  world.terminate("configmaps/shop/one", {"example.com/clean", "example.com/other"});
+  const Why answer = ask(world, "configmaps/shop/one");
+  ASSERT_EQ(answer.unservedFinalizers.size(), 1U);
+  const UnservedFinalizer& one = answer.unservedFinalizers[0];
+  EXPECT_EQ(one.finalizer, "example.com/clean");
+  EXPECT_EQ(one.message,
+            "finalizer example.com/clean is served by deployments.apps/system/cleaner, which is gone: bring "
+            "that back; "
+            "or, if nothing is left to clean up, take the finalizer off by hand, which skips what "
+            "deployments.apps/system/cleaner would do first");
+  EXPECT_EQ(
+      one.command,
+      R"(kubectl patch configmaps one -n shop --type=merge -p '{"metadata":{"finalizers":["example.com/other"]}}')");
+  EXPECT_EQ(one.field, "criticalservices.lastout.dev/cleaner#spec.criteria[0]");
+  EXPECT_THAT(toText(answer),
+              HasSubstr("Finalizers that nobody takes off:\n- finalizer example.com/clean is served by"));
+  const auto again = parseWhy(toJson(answer));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->unservedFinalizers.at(0).command, one.command);
+}
+
+TEST(Why, SaysNothingOfAFinalizerWhoseProviderIsThereOrNotKnown) {
+  World world{kGoneProvider};
+  world.apply("apiVersion: apps/v1\nkind: Deployment\nmetadata: {namespace: system, name: cleaner}\n");
+  EXPECT_THAT(ask(world, "configmaps/shop/one").unservedFinalizers, IsEmpty());
+  world.remove("deployments.apps/system/cleaner");
+  EXPECT_EQ(ask(world, "configmaps/shop/one").unservedFinalizers.size(), 1U);
+  world.know("deployments.apps", graph::Knowledge::Stale);
+  EXPECT_THAT(ask(world, "configmaps/shop/one").unservedFinalizers, IsEmpty());
+}
+
+// docs/verdicts.md decides a DELETE of what is there; API servers answer any other with 404.
+TEST(Why, AllowsWhatIsKnownNotToBeThere) {
+  World world{kGoneProvider};
+  const Why answer = ask(world, "deployments.apps/system/cleaner");
+  EXPECT_TRUE(answer.allowed);
+  EXPECT_FALSE(answer.isBlocked());
+  EXPECT_EQ(answer.reason, "NotFound");
+  EXPECT_THAT(
+      answer.message,
+      HasSubstr(
+          "deployments.apps/system/cleaner is not there: a DELETE of it is answered with NotFound; were "
+          "it there: deployments.apps/system/cleaner is the provider of"));
+  EXPECT_THAT(answer.blockers, IsEmpty());
+  EXPECT_THAT(answer.roots, IsEmpty());
+  world.know("deployments.apps", graph::Knowledge::Unknown);
+  EXPECT_FALSE(ask(world, "deployments.apps/system/cleaner").allowed) << "it may be there";
+}
+
 }  // namespace
 }  // namespace lastout::admission

@@ -128,6 +128,8 @@ TEST(Shipped, AreAllThere) {
                                    "chain-of-three-operators",
                                    "same-namespace",
                                    "cycle-of-two",
+                                   "own-namespace",
+                                   "provider-gone",
                                    "late-instance-with-crd",
                                    "late-instance-without-crd",
                                    "provider-recreated",
