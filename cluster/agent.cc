@@ -18,15 +18,18 @@ bool anyLink(const Transition& transition, const Work& work, Predicate predicate
   return false;
 }
 
-bool means(const Transition& transition, const WorkLink& link) {
+bool owns(const Transition& transition, const WorkLink& link) {
   const ObjectState object = transition.state().object(link.object);
   return object.owner(link.ownerIndex) == OwnerState::Current;
 }
 
-// The object should exist and be owned by this work, is not, and can be made so.
-bool needsApplying(const Transition& transition, const WorkLink& link) {
+// The object should exist, be owned by this work or, where the work orphans it, not, is otherwise, and can be
+// made so.
+bool needsApplying(const Transition& transition, const WorkLink& link, const LinkState& state) {
   if (!transition.isPresent(link.object)) return transition.refusesCreation(link.object) == nullptr;
-  return transition.isLive(link.object) && !means(transition, link);
+  if (!transition.isLive(link.object)) return false;
+  if (!link.orphans) return !owns(transition, link);
+  return owns(transition, link) || !state.recorded || state.stale;
 }
 
 // The recorded object is gone, or another one has its name.
@@ -73,7 +76,8 @@ void advance(Transition& transition, uint32_t index, uint32_t link) {
   transition.state().setWork(index, state);
 }
 
-// An object that another work applies too is not deleted; only this work's owner reference goes.
+// An object that another work applies too, or that this work orphans, is not deleted; only this work's owner
+// reference goes, where it is there.
 bool hasOtherWork(const Transition& transition, const WorkLink& link) {
   const ObjectState object = transition.state().object(link.object);
   const std::vector<OwnerLink>& owners = transition.info(link.object).owners;
@@ -97,7 +101,7 @@ void pass(Transition& transition, uint32_t index) {
   }
   const WorkLink& link = transition.model().links[work.firstLink + state.next];
   transition.state().setWork(index, state);
-  if (hasOtherWork(transition, link)) {
+  if (link.orphans || hasOtherWork(transition, link)) {
     ObjectState object = transition.state().object(link.object);
     object.setOwner(link.ownerIndex, OwnerState::None);
     transition.update(link.object, object, Actor::Agent, index);
@@ -112,10 +116,10 @@ void apply(Transition& transition, uint32_t index) {
   const Work& work = transition.model().works[index];
   for (uint32_t link = work.firstLink; link < linkEnd(work); ++link) {
     const WorkLink& spec = transition.model().links[link];
-    if (!needsApplying(transition, spec)) continue;
+    if (!needsApplying(transition, spec, transition.state().link(link))) continue;
     if (!transition.isPresent(spec.object)) transition.create(spec.object, Actor::Agent, index);
     ObjectState object = transition.state().object(spec.object);
-    object.setOwner(spec.ownerIndex, OwnerState::Current);
+    object.setOwner(spec.ownerIndex, spec.orphans ? OwnerState::None : OwnerState::Current);
     object.takeBack();
     transition.update(spec.object, object, Actor::Agent, index);
     transition.state().setLink(link, {.recorded = true, .stale = false});
@@ -150,8 +154,8 @@ AgentTask agentTask(const Transition& transition, uint32_t index) {
   }
   if (!transition.isLive(work.manifestWork)) return AgentTask::None;
   if (!transition.isPresent(work.applied)) return AgentTask::Adopt;
-  const auto missing = [&](const WorkLink& link, const LinkState&) {
-    return needsApplying(transition, link);
+  const auto missing = [&](const WorkLink& link, const LinkState& state) {
+    return needsApplying(transition, link, state);
   };
   return anyLink(transition, work, missing) ? AgentTask::Apply : AgentTask::None;
 }
@@ -159,7 +163,7 @@ AgentTask agentTask(const Transition& transition, uint32_t index) {
 bool agentAppliesNewObjects(const Transition& transition, uint32_t index) {
   return anyLink(transition, transition.model().works[index],
                  [&](const WorkLink& link, const LinkState& state) {
-                   return !state.recorded && needsApplying(transition, link);
+                   return (!state.recorded || link.orphans) && needsApplying(transition, link, state);
                  });
 }
 

@@ -68,7 +68,10 @@ void addWork(Builder& builder, const WorkSpec& spec) {
       return;
     }
     model.slots[object].links.push_back(static_cast<uint32_t>(model.links.size()));
-    model.links.push_back({.work = number, .object = object, .ownerIndex = static_cast<uint8_t>(*owner)});
+    model.links.push_back({.work = number,
+                           .object = object,
+                           .ownerIndex = static_cast<uint8_t>(*owner),
+                           .orphans = spec.deleteOption.orphans(model.slots[object].key)});
   }
   work.linkCount = static_cast<uint32_t>(objects.size());
   for (Slot slot : {work.manifestWork, work.applied}) {

@@ -9,6 +9,7 @@
 #include "cluster/model.h"
 #include "kube/object.h"
 #include "kube/reference.h"
+#include "manifestwork/manifest_work.h"
 
 namespace lastout::cluster {
 
@@ -17,6 +18,7 @@ struct WorkSpec {
   kube::Object manifestWork;
   std::string appliedName;  // of its AppliedManifestWork (manifestwork::appliedName)
   std::vector<kube::Object> manifests;
+  manifestwork::DeleteOption deleteOption = {};
 };
 
 struct BuildInput {

@@ -17,6 +17,7 @@
 #include "cluster/machine.h"
 #include "kube/resource_map.h"
 #include "kube/result.h"
+#include "manifestwork/manifest_work.h"
 
 namespace lastout::cluster {
 
@@ -44,6 +45,7 @@ struct LiveObject {
   std::optional<kube::ObjectKey> boundTo;
   // ManifestWork: what it applies, and the name of its AppliedManifestWork; without a name no agent takes it.
   std::vector<kube::ObjectKey> applies;
+  manifestwork::DeleteOption deleteOption = {};
   std::string appliedName;
 };
 

@@ -122,7 +122,9 @@ class LiveModel {
   void trim(Slot workload);
   bool hasRoomFor(Slot slot, Slot owner) const;
   bool isSameList(uint32_t work, const std::vector<Slot>& objects) const;
-  void linkObjects(uint32_t work, const std::vector<Slot>& objects);
+  void linkObjects(uint32_t work, const std::vector<Slot>& objects,
+                   const manifestwork::DeleteOption& deleteOption);
+  void setOrphans(uint32_t work, const manifestwork::DeleteOption& deleteOption);
   uint32_t addWork(Slot manifestWork, Slot applied);
   void dropLinks(uint32_t work);
   void dropWork(uint32_t work);

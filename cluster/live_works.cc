@@ -69,7 +69,8 @@ bool LiveModel::hasRoomFor(Slot slot, Slot owner) const {
   return known || plan.links.size() < kMaxOwners;
 }
 
-void LiveModel::linkObjects(uint32_t number, const std::vector<Slot>& objects) {
+void LiveModel::linkObjects(uint32_t number, const std::vector<Slot>& objects,
+                            const manifestwork::DeleteOption& deleteOption) {
   std::vector<Slot> recorded;
   const Work former = model.works[number];
   for (uint32_t link = former.firstLink; link < former.firstLink + former.linkCount; ++link) {
@@ -85,7 +86,10 @@ void LiveModel::linkObjects(uint32_t number, const std::vector<Slot>& objects) {
     const Slot slot = objects[i];
     size_t index = 0;
     linkOwner(slot, {.owner = former.applied}, index);
-    model.links[first + i] = {.work = number, .object = slot, .ownerIndex = static_cast<uint8_t>(index)};
+    model.links[first + i] = {.work = number,
+                              .object = slot,
+                              .ownerIndex = static_cast<uint8_t>(index),
+                              .orphans = deleteOption.orphans(model.slots[slot].key)};
     model.slots[slot].links.push_back(first + i);
     // What is the work's already needs no applying, and is its to delete.
     const ObjectState object = state().object(slot);
@@ -140,9 +144,19 @@ kube::Result<void> LiveModel::setWork(Slot manifestWork, const LiveObject& objec
       return tl::unexpected(
           refusal(model.slots[slot].key, "has more than " + std::to_string(kMaxOwners) + " owners"));
   }
-  if (known != kNone && isSameList(known, objects)) return {};
-  linkObjects(known != kNone ? known : addWork(manifestWork, applied), objects);
+  if (known != kNone && isSameList(known, objects)) {
+    setOrphans(known, object.deleteOption);
+    return {};
+  }
+  linkObjects(known != kNone ? known : addWork(manifestWork, applied), objects, object.deleteOption);
   return {};
+}
+
+void LiveModel::setOrphans(uint32_t number, const manifestwork::DeleteOption& deleteOption) {
+  const Work& work = model.works[number];
+  for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link)
+    model.links[link].orphans = deleteOption.orphans(model.slots[model.links[link].object].key);
+  lookAtWork(number);
 }
 
 bool LiveModel::isSameList(uint32_t number, const std::vector<Slot>& objects) const {

@@ -243,7 +243,7 @@ std::vector<uint64_t> Machine::initial() const {
     const WorkLink& spec = model_->links[link];
     ObjectState object = state.object(spec.object);
     if (!object.present()) continue;
-    object.setOwner(spec.ownerIndex, OwnerState::Current);
+    object.setOwner(spec.ownerIndex, spec.orphans ? OwnerState::None : OwnerState::Current);
     state.setObject(spec.object, object);
     state.setLink(link, {.recorded = true, .stale = false});
   }

@@ -157,6 +157,7 @@ struct WorkLink {
   uint32_t work = 0;
   Slot object = kNone;
   uint8_t ownerIndex = 0;  // which of the object's owner links is this work's AppliedManifestWork
+  bool orphans = false;    // spec.deleteOption: the work neither owns nor deletes the object
 };
 
 // Somebody's finalizer controller: works while a Pod of `runsIn` is Ready and has its rights (kNone: always).

@@ -1,5 +1,6 @@
 #include "manifestwork/manifest_work.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kube/well_known.h"
@@ -17,6 +18,12 @@ kube::GroupResource appliedManifestWorkType() {
   return {std::string(kube::kWorkGroup), "appliedmanifestworks"};
 }
 
+bool DeleteOption::orphans(const kube::ObjectKey& object) const {
+  if (policy == PropagationPolicy::Foreground) return false;
+  return policy == PropagationPolicy::Orphan ||
+         std::ranges::find(orphaningRules, object) != orphaningRules.end();
+}
+
 std::string appliedName(const kube::ObjectKey& work) { return work.namespaceName + "-" + work.name; }
 
 AppliedManifestWork appliedBy(const ManifestWork& work) {
@@ -29,7 +36,7 @@ AppliedManifestWork appliedBy(const ManifestWork& work) {
   applied.object.file = work.object.file;
   applied.manifestWorkName = work.object.key.name;
   for (const kube::Object& manifest : work.manifests) {
-    applied.resources.push_back({manifest.key, manifest.meta.uid});
+    applied.resources.push_back({manifest.key, manifest.meta.uid, work.deleteOption.orphans(manifest.key)});
   }
   return applied;
 }

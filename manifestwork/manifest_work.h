@@ -3,6 +3,7 @@
 // Source: the API group work.open-cluster-management.io/v1, as tests/recordings show it.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,14 +23,27 @@ inline constexpr std::string_view kWorkFinalizer = "cluster.open-cluster-managem
 inline constexpr std::string_view kAppliedFinalizer =
     "cluster.open-cluster-management.io/applied-manifest-work-cleanup";
 
+// spec.deleteOption: which of its objects the work leaves behind when it is deleted. While it says so of an
+// object, the agent keeps its owner reference off that, and deletes it with no work.
+// https://open-cluster-management.io/docs/concepts/work-distribution/manifestwork/#resource-deletion
+struct DeleteOption {
+  enum class PropagationPolicy : uint8_t { Foreground, Orphan, SelectivelyOrphan };
+  PropagationPolicy policy = PropagationPolicy::Foreground;
+  std::vector<kube::ObjectKey>
+      orphaningRules;  // SelectivelyOrphan: the objects; words of theirs stand for themselves
+  bool orphans(const kube::ObjectKey& object) const;
+};
+
 struct ManifestWork {
   kube::Object object;
   std::vector<kube::Object> manifests;  // what it applies, in the order of its spec
+  DeleteOption deleteOption = {};
 };
 
 struct AppliedResource {
   kube::ObjectKey key;
-  std::string uid;  // of the object that the agent applied; empty: not known
+  std::string uid;        // of the object that the agent applied; empty: not known
+  bool orphaned = false;  // the work leaves it behind; not in the agent's note
 };
 
 struct AppliedManifestWork {
@@ -56,8 +70,9 @@ kube::Result<void> addEmbeddedTypes(std::span<const kube::Value> documents, std:
 
 // A ManifestWork in either form. `objects` are those that shorthand words may name: the file's own. A word
 // must name exactly one of them. Reports all that is wrong: words that name nothing or several objects
-// (listing them), manifests that are none, the same object twice, unknown fields of the spec. A deleteOption
-// that leaves objects behind is refused: nothing here could tell what that means for the rest.
+// (listing them), manifests that are none, the same object twice, unknown fields of the spec. Of
+// deleteOption.ttlSecondsAfterFinished and executor nothing is read: no work completes here, and the agent's
+// rights are those of its user.
 tl::expected<ManifestWork, kube::Errors> parseWork(const kube::Object& object,
                                                    std::span<const kube::Object> objects,
                                                    const kube::ResourceMap& types);
@@ -65,6 +80,9 @@ tl::expected<ManifestWork, kube::Errors> parseWork(const kube::Object& object,
 // An AppliedManifestWork as an agent writes it. Fields that are not listed above are ignored: newer agents
 // have more.
 tl::expected<AppliedManifestWork, kube::Errors> parseApplied(const kube::Object& object);
+
+// Reads spec.deleteOption of a stored work as the agent does: what it does not know is as if it were absent.
+DeleteOption deleteOptionOf(const kube::Value& work);
 
 // What the status of an AppliedManifestWork lists; what is written otherwise than an agent does is left out.
 std::vector<kube::ObjectKey> recordedObjects(const kube::Value& applied);

@@ -22,6 +22,7 @@ std::vector<WorkRequirement> requirementsOf(const AppliedManifestWork& applied) 
   requirements.reserve(applied.resources.size());
   for (size_t i = 0; i < applied.resources.size(); ++i) {
     const AppliedResource& resource = applied.resources[i];
+    if (resource.orphaned) continue;
     requirements.push_back({applied.object.key,
                             whileThere(resource.key, resource.uid),
                             {applied.object.key, "status.appliedResources[" + std::to_string(i) + "]"}});

@@ -17,8 +17,8 @@ struct WorkRequirement {
   graph::Origin origin;
 };
 
-// An AppliedManifestWork goes after each object that it notes, with the uid that it notes: an object of that
-// name that somebody else made later does not hold it back.
+// An AppliedManifestWork goes after each object that it notes and its work does not orphan, with the uid that
+// it notes: an object of that name that somebody else made later does not hold it back.
 std::vector<WorkRequirement> requirementsOf(const AppliedManifestWork& applied);
 
 // A ManifestWork goes after every one of `applied` that carries it out; when none does, after the one that an

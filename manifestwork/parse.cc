@@ -21,6 +21,12 @@ bool isText(const kube::Value* value, std::string_view text) {
   return value != nullptr && value->asString() != nullptr && *value->asString() == text;
 }
 
+DeleteOption::PropagationPolicy policyNamed(std::string_view word) {
+  using Policy = DeleteOption::PropagationPolicy;
+  if (word == "Orphan") return Policy::Orphan;
+  return word == "SelectivelyOrphan" ? Policy::SelectivelyOrphan : Policy::Foreground;
+}
+
 // One word of the shorthand, and where it stands: its own place in a list, the text's place in folded text.
 struct Word {
   std::string text;
@@ -57,7 +63,7 @@ class WorkReader {
       readWorkload(*spec);
     }
     if (!errors_.empty()) return tl::unexpected(std::move(errors_));
-    return ManifestWork{work_, std::move(manifests_)};
+    return ManifestWork{work_, std::move(manifests_), std::move(deleteOption_)};
   }
 
  private:
@@ -140,13 +146,18 @@ class WorkReader {
   void readDeleteOption(kube::Fields& spec) {
     std::optional<kube::Fields> option = spec.fields("deleteOption");
     if (!option) return;
-    option->allow({"selectivelyOrphans", "ttlSecondsAfterFinished"});
+    option->allow({"ttlSecondsAfterFinished"});  // a work does not complete here
     const auto policy = option->oneOf("propagationPolicy", {"Foreground", "Orphan", "SelectivelyOrphan"});
-    if (policy && *policy != "Foreground") {
-      option->fail("propagationPolicy",
-                   option->pathOf("propagationPolicy") + ": " + *policy +
-                       " leaves objects behind when the work is deleted; only works that delete "
-                       "what they applied are understood");
+    if (policy) deleteOption_.policy = policyNamed(*policy);
+    if (std::optional<kube::Fields> orphans = option->fields("selectivelyOrphans")) {
+      for (kube::Fields& rule : orphans->items("orphaningRules")) {
+        deleteOption_.orphaningRules.push_back(
+            {{rule.string("group").value_or(""), rule.requiredString("resource")},
+             rule.string("namespace").value_or(""),
+             rule.requiredString("name")});
+        rule.finish();
+      }
+      orphans->finish();
     }
     option->finish();
   }
@@ -165,6 +176,7 @@ class WorkReader {
   const kube::ResourceMap& types_;
   kube::Errors errors_;
   std::vector<kube::Object> manifests_;
+  DeleteOption deleteOption_;
   std::unordered_set<kube::ObjectKey> keys_;
 };
 
@@ -226,6 +238,18 @@ tl::expected<AppliedManifestWork, kube::Errors> parseApplied(const kube::Object&
   }
   if (!errors.empty()) return tl::unexpected(std::move(errors));
   return applied;
+}
+
+DeleteOption deleteOptionOf(const kube::Value& work) {
+  DeleteOption option;
+  option.policy = policyNamed(kube::textAt(work, {"spec", "deleteOption", "propagationPolicy"}));
+  for (const kube::Value& rule :
+       kube::listAt(work, {"spec", "deleteOption", "selectivelyOrphans", "orphaningRules"})) {
+    option.orphaningRules.push_back({{kube::textAt(rule, {"group"}), kube::textAt(rule, {"resource"})},
+                                     kube::textAt(rule, {"namespace"}),
+                                     kube::textAt(rule, {"name"})});
+  }
+  return option;
 }
 
 std::vector<kube::ObjectKey> recordedObjects(const kube::Value& applied) {

@@ -119,6 +119,7 @@ class Teller {
     std::vector<Slot> left;
     for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link) {
       const Slot object = model_.links[link].object;
+      if (model_.links[link].orphans) continue;
       if (view(after_).presence(object) != cluster::Presence::Absent) left.push_back(object);
     }
     if (left.empty()) return {};

@@ -74,7 +74,7 @@ class GoalBuilder {
 
   bool followsWorks(const cluster::SlotInfo& info) const {
     return std::all_of(info.links.begin(), info.links.end(), [&](uint32_t link) {
-      return wanted_[model_.works[model_.links[link].work].manifestWork];
+      return !model_.links[link].orphans && wanted_[model_.works[model_.links[link].work].manifestWork];
     });
   }
 

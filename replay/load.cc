@@ -156,7 +156,8 @@ class Loader {
       return;
     }
     std::string applied = manifestwork::appliedName(work->object.key);
-    scenario_.works.push_back({std::move(work->object), std::move(applied), std::move(work->manifests)});
+    scenario_.works.push_back({std::move(work->object), std::move(applied), std::move(work->manifests),
+                               std::move(work->deleteOption)});
   }
 
   // What steps create is part of the cluster's possible objects, except what is there from the start.

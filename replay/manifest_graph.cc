@@ -65,11 +65,21 @@ class GraphBuilder {
 
   void addObjects() {
     for (const kube::Object& object : manifests_.objects) upsert(object);
-    for (const manifestwork::AppliedManifestWork& applied : manifests_.applied) {
+    for (manifestwork::AppliedManifestWork applied : manifests_.applied) {
       upsert(applied.object);
+      markOrphans(applied);
       require(manifestwork::requirementsOf(applied));
     }
     for (const manifestwork::ManifestWork& work : manifests_.works) addWork(work);
+  }
+
+  // The agent's note does not say what the work leaves behind.
+  void markOrphans(manifestwork::AppliedManifestWork& applied) const {
+    for (const manifestwork::ManifestWork& work : manifests_.works) {
+      if (!manifestwork::isAppliedFrom(applied, work)) continue;
+      for (manifestwork::AppliedResource& resource : applied.resources)
+        resource.orphaned = resource.orphaned || work.deleteOption.orphans(resource.key);
+    }
   }
 
   void addWork(const manifestwork::ManifestWork& work) {
@@ -183,6 +193,7 @@ class GraphBuilder {
         if (graph::isObject(result_.graph, edge.source))
           objects.push_back(result_.graph.key(graph::objectOf(edge.source)));
       }
+      const std::string names = graph::someOf(objects);
       result_.warnings.push_back(
           {objects.size() == 1
                ? names + " waits for itself, so that it can never go: no deletion resolves that"

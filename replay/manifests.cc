@@ -85,7 +85,8 @@ class ManifestReader {
     }
     for (cluster::WorkSpec& work : scenario->works) {
       if (reader_.isFirst(work.manifestWork)) {
-        result_.works.push_back({std::move(work.manifestWork), std::move(work.manifests)});
+        result_.works.push_back(
+            {std::move(work.manifestWork), std::move(work.manifests), std::move(work.deleteOption)});
       }
     }
   }
@@ -111,8 +112,8 @@ class ManifestReader {
   kube::ParseLimits limits_;
   Manifests result_;
   kube::Errors errors_;
-  ObjectReader reader_;
   bool isUnreadable_ = false;  // a file is neither YAML nor JSON
+  ObjectReader reader_;
   std::vector<Source> sources_;
   std::vector<kube::Object> workObjects_;  // read last: their words may name any object
 };

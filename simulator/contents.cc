@@ -74,7 +74,8 @@ Json appliedContent(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane
     const Json* applied = storedAt(plane, work.applied);
     if (manifestWork == nullptr || applied == nullptr) continue;
     for (const auto& [manifestKey, manifest] : manifestsOf(*manifestWork, plane.types.resources())) {
-      if (manifestKey == key) return appliedManifest(*manifest, *applied);
+      if (manifestKey != key) continue;
+      return model.links[link].orphans ? *manifest : appliedManifest(*manifest, *applied);
     }
   }
   return nullptr;
@@ -302,6 +303,9 @@ cluster::LiveObject liveObjectOf(const kube::ObjectKey& key, const Json& object,
   } else if (key.type == manifestwork::manifestWorkType()) {
     for (auto& [applied, manifest] : manifestsOf(object, types)) live.applies.push_back(std::move(applied));
     live.appliedName = manifestwork::appliedName(key);
+    if (const Json* option = at(object, {"spec", "deleteOption"}); option != nullptr)
+      live.deleteOption =
+          manifestwork::deleteOptionOf(kube::fromJson(Json{{"spec", {{"deleteOption", *option}}}}));
   }
   return live;
 }

@@ -155,6 +155,8 @@ kube::Object workObject(const manifestwork::ManifestWork& work) {
     if (!manifest.key.namespaceName.empty()) applied["metadata"]["namespace"] = manifest.key.namespaceName;
     content["spec"]["workload"]["manifests"].push_back(std::move(applied));
   }
+  if (const kube::Value* option = object.content.at({"spec", "deleteOption"}))
+    content["spec"]["deleteOption"] = kube::toSortedJson(*option);
   object.content = kube::fromJson(content);
   return object;
 }

@@ -32,6 +32,20 @@ TEST(Agent, DeletesTheAppliedManifestWorkThenItsObjectsInTheStatusOrder) {
   EXPECT_THAT(world.left(), IsEmpty());
 }
 
+// OwnedByTheWork() in the agent's source: what a work orphans has no owner reference, and is not deleted.
+TEST(Agent, NeitherOwnsNorDeletesWhatItsWorkOrphans) {
+  World world(kProvider, {.works = {"provider: namespaces/operator deployments.apps/operator/controller"},
+                          .orphans = {"namespaces/operator"}});
+  EXPECT_FALSE(world.enabledWork(0)) << "everything is applied";
+  world.deletes(kWork);
+  world.settle();
+  EXPECT_FALSE(world.present(kWork));
+  EXPECT_FALSE(world.present(kApplied));
+  EXPECT_FALSE(world.present(kDeployment));
+  EXPECT_TRUE(world.present(kNamespace));
+  EXPECT_FALSE(world.terminating(kNamespace));
+}
+
 // story-guarded.jsonl: the work is reported gone while Deployment, namespace and CriticalService are still
 // there.
 TEST(Agent, ForgetsWhatItIsNotAllowedToDeleteAndReportsTheWorkGone) {

@@ -49,7 +49,14 @@ World::World(std::string_view yaml, const WorldOptions& options) : types_(kube::
   input.runsDeferredDeletions = options.runsDeferredDeletions;
   input.lastoutNamespace = options.lastoutNamespace;
   input.types = types_;
-  for (const std::string& work : options.works) input.works.push_back(workFrom(work, *objects, types_));
+  for (const std::string& work : options.works) {
+    input.works.push_back(workFrom(work, *objects, types_));
+    if (options.orphans.empty()) continue;
+    manifestwork::DeleteOption& option = input.works.back().deleteOption;
+    option.policy = manifestwork::DeleteOption::PropagationPolicy::SelectivelyOrphan;
+    for (const std::string& reference : options.orphans)
+      option.orphaningRules.push_back(*kube::parseReference(reference, types_));
+  }
   for (const kube::Object& object : *objects) {
     const bool later = std::any_of(
         options.absent.begin(), options.absent.end(),

@@ -22,6 +22,7 @@ struct WorldOptions {
       {};  // names of objects in the YAML that each work applies: "name: ref ref"
   std::vector<std::string> absent = {};  // references of objects that only steps create
   std::string lastoutNamespace = {};
+  std::vector<std::string> orphans = {};  // references of objects that all works leave behind
 };
 
 class World {

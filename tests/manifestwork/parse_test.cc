@@ -245,7 +245,7 @@ kind: ManifestWork
 metadata: {name: all, namespace: cluster1}
 spec:
   executor: {}
-  deleteOption: {propagationPolicy: Orphan}
+  deleteOption: {propagationPolicy: Orphaned, selectivelyOrphans: {orphaningRules: [{resource: secrets}]}}
   wrkload: {}
   workload:
     manifest: []
@@ -256,9 +256,9 @@ spec:
     - text
 )");
   const std::string errors = errorsOf(file.work("all"));
-  EXPECT_THAT(errors, testing::HasSubstr(
-                          "works.yaml:6:37: spec.deleteOption.propagationPolicy: Orphan leaves objects "
-                          "behind"));
+  EXPECT_THAT(errors, testing::HasSubstr("works.yaml:6:37: spec.deleteOption.propagationPolicy"));
+  EXPECT_THAT(errors,
+              testing::HasSubstr("works.yaml:6:85: spec.deleteOption.selectivelyOrphans.orphaningRules[0]"));
   EXPECT_THAT(errors, testing::HasSubstr(
                           "works.yaml:7:3: spec.\"wrkload\" is no known field; did you mean \"workload\"?"));
   EXPECT_THAT(errors, testing::HasSubstr("works.yaml:9:5: spec.workload.\"manifest\" is no known field"));
@@ -266,6 +266,80 @@ spec:
               testing::HasSubstr("works.yaml:12:7: ManifestWork all: namespaces/a stands in it twice"));
   EXPECT_THAT(errors, testing::ContainsRegex("works.yaml:13:[0-9]+: .*Nothing"));
   EXPECT_THAT(errors, testing::ContainsRegex("works.yaml:14:7: "));
+}
+
+// OrphaningRule of the API: group, resource, namespace and name, each as it is written.
+TEST(Work, SaysWhichObjectsItsDeletionLeavesBehind) {
+  const auto orphans = [](const std::string& option) {
+    const File file(R"(apiVersion: work.open-cluster-management.io/v1
+kind: ManifestWork
+metadata: {name: all, namespace: cluster1}
+spec:
+)" + option + R"(
+  workload:
+    manifests:
+    - {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}
+    - {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: y}}
+    - {apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: x}}
+    - {apiVersion: v1, kind: Namespace, metadata: {name: a}}
+)");
+    const auto work = file.work("all");
+    if (!work) return errorsOf(work);
+    std::string names;
+    for (const AppliedResource& resource : appliedBy(*work).resources)
+      names += resource.orphaned ? kube::toString(resource.key) + " " : "";
+    return names;
+  };
+  const std::string all = "configmaps/x/a configmaps/y/a deployments.apps/x/a namespaces/a ";
+  EXPECT_EQ(orphans(""), "");
+  EXPECT_EQ(orphans("  deleteOption: {}"), "");
+  EXPECT_EQ(orphans("  deleteOption: {propagationPolicy: Foreground, ttlSecondsAfterFinished: 60}"), "");
+  EXPECT_EQ(orphans("  deleteOption: {propagationPolicy: Orphan}"), all);
+  EXPECT_EQ(orphans("  deleteOption: {propagationPolicy: SelectivelyOrphan}"), "");
+  const std::string selectively =
+      "  deleteOption:\n    propagationPolicy: SelectivelyOrphan\n    selectivelyOrphans:\n      "
+      "orphaningRules:\n";
+  EXPECT_EQ(orphans(selectively + "      - {resource: configmaps, namespace: y, name: a}\n"
+                                  "      - {group: apps, resource: deployments, namespace: x, name: a}\n"
+                                  "      - {group: \"\", resource: namespaces, name: a}"),
+            "configmaps/y/a deployments.apps/x/a namespaces/a ");
+  EXPECT_EQ(orphans(selectively + "      - {resource: deployments, namespace: x, name: a}\n"
+                                  "      - {resource: configmaps, name: a}"),
+            "");
+}
+
+TEST(Work, ItsRecordDoesNotWaitForWhatItLeavesBehind) {
+  const File file(R"(apiVersion: work.open-cluster-management.io/v1
+kind: ManifestWork
+metadata: {name: all, namespace: cluster1}
+spec:
+  deleteOption:
+    propagationPolicy: SelectivelyOrphan
+    selectivelyOrphans: {orphaningRules: [{resource: secrets, namespace: x, name: b}]}
+  workload:
+    manifests:
+    - {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}
+    - {apiVersion: v1, kind: Secret, metadata: {name: b, namespace: x}}
+)");
+  const auto work = file.work("all");
+  ASSERT_TRUE(work);
+  const std::vector<WorkRequirement> requirements = requirementsOf(appliedBy(*work));
+  ASSERT_EQ(requirements.size(), 1U);
+  EXPECT_EQ(requirements[0].condition.name, "a");
+}
+
+// What is stored may have been written by anybody.
+TEST(Work, ItsStoredDeleteOptionIsReadAsTheAgentReadsIt) {
+  const auto read = [](const std::string& text) {
+    return deleteOptionOf(kube::parseYaml(text, "work").value().at(0));
+  };
+  const kube::ObjectKey map = {{"", "configmaps"}, "x", "a"};
+  EXPECT_TRUE(read("spec: {deleteOption: {propagationPolicy: Orphan}}").orphans(map));
+  EXPECT_FALSE(read("spec: {deleteOption: {propagationPolicy: [Orphan]}}").orphans(map));
+  EXPECT_FALSE(read("spec: {}").orphans(map));
+  EXPECT_TRUE(read("spec: {deleteOption: {propagationPolicy: SelectivelyOrphan, selectivelyOrphans: "
+                   "{orphaningRules: [5, {resource: configmaps, namespace: x, name: a}]}}}")
+                  .orphans(map));
 }
 
 TEST(Work, ASpecIsNeeded) {

@@ -130,6 +130,7 @@ TEST(Shipped, AreAllThere) {
                                    "cycle-of-two",
                                    "own-namespace",
                                    "provider-gone",
+                                   "work-orphans",
                                    "late-instance-with-crd",
                                    "late-instance-without-crd",
                                    "provider-recreated",

@@ -194,6 +194,75 @@ TEST_F(EmbeddedClusterTest, AWorkIsAppliedAndTakenAway) {
   EXPECT_EQ(count("/apis/work.open-cluster-management.io/v1/appliedmanifestworks"), 0U);
 }
 
+// spec.deleteOption: the agent owns what the work deletes, and nothing else.
+TEST_F(EmbeddedClusterTest, AWorkLeavesBehindWhatItOrphans) {
+  createNamespace("cluster1");
+  const std::string works = "/apis/work.open-cluster-management.io/v1/namespaces/cluster1/manifestworks";
+  const std::string maps = "/api/v1/namespaces/default/configmaps/";
+  const auto manifest = [](const char* name) {
+    return Json{{"apiVersion", "v1"},
+                {"kind", "ConfigMap"},
+                {"metadata", {{"name", name}, {"namespace", "default"}}}};
+  };
+  const Json rule = {{"resource", "configmaps"}, {"namespace", "default"}, {"name", "stays"}};
+  expect(201, "POST", works,
+         {{"apiVersion", "work.open-cluster-management.io/v1"},
+          {"kind", "ManifestWork"},
+          {"metadata", {{"name", "w"}}},
+          {"spec",
+           {{"workload", {{"manifests", {manifest("goes"), manifest("stays"), manifest("later")}}}},
+            {"deleteOption",
+             {{"propagationPolicy", "SelectivelyOrphan"},
+              {"selectivelyOrphans", {{"orphaningRules", Json::array({rule})}}}}}}}});
+  pass(seconds(30));
+  EXPECT_TRUE(expect(200, "GET", maps + "goes")["metadata"].contains("ownerReferences"));
+  EXPECT_TRUE(expect(200, "GET", maps + "later")["metadata"].contains("ownerReferences"));
+  EXPECT_FALSE(expect(200, "GET", maps + "stays")["metadata"].contains("ownerReferences"));
+  const Json note =
+      expect(200, "GET", "/apis/work.open-cluster-management.io/v1/appliedmanifestworks")["items"][0];
+  EXPECT_EQ(note["status"]["appliedResources"].size(), 3U) << "it applied all of them";
+  // What a work is to leave behind may be said later, and taken back.
+  const Json other = {{"resource", "configmaps"}, {"namespace", "default"}, {"name", "later"}};
+  expect(200, "PATCH", works + "/w",
+         {{"spec", {{"deleteOption", {{"selectivelyOrphans", {{"orphaningRules", Json::array({other})}}}}}}}},
+         kMerge);
+  pass(seconds(30));
+  EXPECT_FALSE(expect(200, "GET", maps + "later")["metadata"].contains("ownerReferences"));
+  pass(std::chrono::minutes(10));  // by then the agent has looked at everything again
+  EXPECT_TRUE(expect(200, "GET", maps + "stays")["metadata"].contains("ownerReferences"));
+  expect(200, "DELETE", works + "/w");
+  pass(seconds(60));
+  expect(404, "GET", works + "/w");
+  expect(404, "GET", maps + "goes");
+  expect(404, "GET", maps + "stays");
+  EXPECT_FALSE(expect(200, "GET", maps + "later")["metadata"].contains("deletionTimestamp"));
+  EXPECT_EQ(count("/apis/work.open-cluster-management.io/v1/appliedmanifestworks"), 0U);
+}
+
+TEST_F(EmbeddedClusterTest, AWorkThatOrphansAllDeletesNothing) {
+  createNamespace("cluster1");
+  const std::string works = "/apis/work.open-cluster-management.io/v1/namespaces/cluster1/manifestworks";
+  const Json held = {
+      {"apiVersion", "v1"},
+      {"kind", "ConfigMap"},
+      {"metadata", {{"name", "held"}, {"namespace", "default"}, {"finalizers", {"example.com/x"}}}}};
+  Json work = {{"apiVersion", "work.open-cluster-management.io/v1"},
+               {"kind", "ManifestWork"},
+               {"metadata", {{"name", "w"}}},
+               {"spec", {{"workload", {{"manifests", Json::array({held})}}}}}};
+  expect(201, "POST", works, work);
+  pass(seconds(30));
+  // At once, so that the deletion begins before the agent has seen the change.
+  expect(200, "PATCH", works + "/w", {{"spec", {{"deleteOption", {{"propagationPolicy", "Orphan"}}}}}},
+         kMerge);
+  expect(200, "DELETE", works + "/w");
+  pass(seconds(60));
+  expect(404, "GET", works + "/w");
+  const Json left = expect(200, "GET", "/api/v1/namespaces/default/configmaps/held");
+  EXPECT_FALSE(left["metadata"].contains("deletionTimestamp"));
+  EXPECT_FALSE(left["metadata"].contains("ownerReferences"));
+}
+
 TEST_F(EmbeddedClusterTest, PagesAreOfOneMoment) {
   createCrd();
   for (const char* name : {"a", "b", "c", "d"}) createInstance(name);
