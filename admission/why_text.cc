@@ -5,11 +5,12 @@
 
 #include "admission/why.h"
 #include "kube/messages.h"
+#include "kube/value.h"
 
 namespace lastout::admission {
 namespace {
 
-using WhyJson = nlohmann::ordered_json;
+using kube::OrderedJson;
 
 std::string standingOf(const Why& why) {
   if (!why.present)
@@ -59,38 +60,38 @@ bool hasControls(std::string_view text) {
 // Takes an object apart; the first thing that is not as it should be is remembered.
 class WhyReader {
  public:
-  explicit WhyReader(const WhyJson& json) : json_(json) {}
+  explicit WhyReader(const OrderedJson& json) : json_(json) {}
 
-  std::string text(const char* key) { return textOf(at(key, WhyJson::value_t::string)); }
+  std::string text(const char* key) { return textOf(at(key, OrderedJson::value_t::string)); }
   // Of what an older lastout does not say.
   std::string textIfThere(const char* key) {
     return json_.is_object() && json_.contains(key) ? text(key) : std::string();
   }
   bool flag(const char* key) {
-    const WhyJson* value = at(key, WhyJson::value_t::boolean);
+    const OrderedJson* value = at(key, OrderedJson::value_t::boolean);
     return value != nullptr && value->get<bool>();
   }
   uint64_t number(const char* key) {
-    const WhyJson* value = at(key, WhyJson::value_t::number_unsigned);
+    const OrderedJson* value = at(key, OrderedJson::value_t::number_unsigned);
     return value == nullptr ? 0 : value->get<uint64_t>();
   }
   std::vector<std::string> texts(const char* key) {
     std::vector<std::string> all;
-    const WhyJson* value = at(key, WhyJson::value_t::array);
+    const OrderedJson* value = at(key, OrderedJson::value_t::array);
     if (value == nullptr) return all;
-    for (const WhyJson& item : *value) all.push_back(textOf(item.is_string() ? &item : nullptr));
+    for (const OrderedJson& item : *value) all.push_back(textOf(item.is_string() ? &item : nullptr));
     return all;
   }
   WhyReader part(const char* key) {
-    static const WhyJson kNothing;
-    const WhyJson* value = at(key, WhyJson::value_t::object);
+    static const OrderedJson kNothing;
+    const OrderedJson* value = at(key, OrderedJson::value_t::object);
     return WhyReader(value == nullptr ? kNothing : *value);
   }
   template <class Read>
   void each(const char* key, Read read) {
-    const WhyJson* value = at(key, WhyJson::value_t::array);
+    const OrderedJson* value = at(key, OrderedJson::value_t::array);
     if (value == nullptr) return;
-    for (const WhyJson& item : *value) {
+    for (const OrderedJson& item : *value) {
       WhyReader reader(item);
       read(reader);
       good_ = good_ && reader.good();
@@ -99,19 +100,19 @@ class WhyReader {
   bool good() const { return good_; }
 
  private:
-  const WhyJson* at(const char* key, WhyJson::value_t type) {
+  const OrderedJson* at(const char* key, OrderedJson::value_t type) {
     const auto found = json_.is_object() ? json_.find(key) : json_.end();
     const bool fits = json_.is_object() && found != json_.end() && found->type() == type;
     good_ = good_ && fits;
     return fits ? &*found : nullptr;
   }
-  std::string textOf(const WhyJson* value) {
+  std::string textOf(const OrderedJson* value) {
     std::string text = value == nullptr ? std::string() : value->get<std::string>();
     good_ = good_ && value != nullptr && !hasControls(text);
     return text;
   }
 
-  const WhyJson& json_;
+  const OrderedJson& json_;
   bool good_ = true;
 };
 
@@ -133,41 +134,41 @@ std::string toText(const Why& why) {
 }
 
 std::string toJson(const Why& why) {
-  WhyJson blockers = WhyJson::array();
+  OrderedJson blockers = OrderedJson::array();
   for (const WhyBlocker& blocker : why.blockers)
     blockers.push_back({{"reason", blocker.reason}, {"message", blocker.message}, {"field", blocker.field}});
-  WhyJson roots = WhyJson::array();
+  OrderedJson roots = OrderedJson::array();
   for (const WhyRoot& root : why.roots)
     roots.push_back({{"kind", root.kind}, {"message", root.message}, {"path", root.path}});
-  WhyJson unserved = WhyJson::array();
+  OrderedJson unserved = OrderedJson::array();
   for (const UnservedFinalizer& one : why.unservedFinalizers) {
     unserved.push_back({{"finalizer", one.finalizer},
                         {"message", one.message},
                         {"command", one.command},
                         {"field", one.field}});
   }
-  const WhyJson json = {{"object", why.object},
-                        {"present", why.present},
-                        {"terminating", why.terminating},
-                        {"finalizers", why.finalizers},
-                        {"unservedFinalizers", std::move(unserved)},
-                        {"deferredDeletion", why.deferredDeletion},
-                        {"blocked", why.isBlocked()},
-                        {"verdict",
-                         {{"allowed", why.allowed},
-                          {"guarded", why.guarded},
-                          {"reason", why.reason},
-                          {"message", why.message},
-                          {"revision", why.revision}}},
-                        {"blockers", std::move(blockers)},
-                        {"roots", std::move(roots)},
-                        {"rootsLeftOut", why.rootsLeftOut},
-                        {"complete", why.complete}};
-  return json.dump(2, ' ', false, WhyJson::error_handler_t::replace) + "\n";
+  const OrderedJson json = {{"object", why.object},
+                            {"present", why.present},
+                            {"terminating", why.terminating},
+                            {"finalizers", why.finalizers},
+                            {"unservedFinalizers", std::move(unserved)},
+                            {"deferredDeletion", why.deferredDeletion},
+                            {"blocked", why.isBlocked()},
+                            {"verdict",
+                             {{"allowed", why.allowed},
+                              {"guarded", why.guarded},
+                              {"reason", why.reason},
+                              {"message", why.message},
+                              {"revision", why.revision}}},
+                            {"blockers", std::move(blockers)},
+                            {"roots", std::move(roots)},
+                            {"rootsLeftOut", why.rootsLeftOut},
+                            {"complete", why.complete}};
+  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 kube::Result<Why> parseWhy(std::string_view text) {
-  const WhyJson json = WhyJson::parse(text, nullptr, false);
+  const OrderedJson json = OrderedJson::parse(text, nullptr, false);
   WhyReader reader(json);
   Why why;
   why.object = reader.text("object");

@@ -7,24 +7,25 @@
 #include "client/api_server.h"
 #include "client/writes.h"
 #include "kube/encoding.h"
+#include "kube/value.h"
 
 namespace lastout::client {
 namespace {
 
-using ObjectJson = nlohmann::json;
+using kube::Json;
 
 constexpr int kMostAttempts = 5;  // while others write the same object
 
-std::string textIn(const ObjectJson& object, const char* pointer) {
-  const ObjectJson::json_pointer at(pointer);
+std::string textIn(const Json& object, const char* pointer) {
+  const Json::json_pointer at(pointer);
   return object.contains(at) && object.at(at).is_string() ? object.at(at).get<std::string>() : std::string();
 }
 
 // What apply() is about.
-ObjectJson meant(const ObjectJson& object) {
-  ObjectJson part;
+Json meant(const Json& object) {
+  Json part;
   for (const char* pointer : {"/spec", "/metadata/labels", "/metadata/annotations"}) {
-    const ObjectJson::json_pointer at(pointer);
+    const Json::json_pointer at(pointer);
     if (object.contains(at)) part[pointer] = object.at(at);
   }
   return part;
@@ -37,8 +38,8 @@ kube::Error told(const std::string& name, const ServerStatus& status) {
 }
 
 // The object as it stands; nullopt: there is none.
-kube::Result<std::optional<ObjectJson>> readObject(ApiServer& server, const std::string& path,
-                                                   const std::string& name) {
+kube::Result<std::optional<Json>> readObject(ApiServer& server, const std::string& path,
+                                             const std::string& name) {
   ApiRequest request;
   request.target = path;
   const auto whole = fetch(server, request);
@@ -48,13 +49,13 @@ kube::Result<std::optional<ObjectJson>> readObject(ApiServer& server, const std:
     if (status.code == 404 && isAboutObject(status, name)) return std::nullopt;
     return tl::unexpected(told(name, status));
   }
-  ObjectJson object = ObjectJson::parse(whole->body, nullptr, false);
+  Json object = Json::parse(whole->body, nullptr, false);
   if (!object.is_object() || textIn(object, "/metadata/uid").empty())
     return tl::unexpected(kube::Error{name + ": the server's answer is no object", {}, {}});
   return object;
 }
 
-ObjectJson merged(ObjectJson standing, const ObjectJson& wanted) {
+Json merged(Json standing, const Json& wanted) {
   standing["spec"] = wanted.at("spec");
   for (const char* key : {"labels", "annotations"}) {
     if (wanted.at("metadata").contains(key)) standing["metadata"][key].update(wanted.at("metadata").at(key));
@@ -66,7 +67,7 @@ std::string tried(const std::string& path, bool isTrial) { return isTrial ? path
 
 }  // namespace
 
-kube::Result<Applied> apply(ApiServer& server, const kube::ResourceType& type, const ObjectJson& object,
+kube::Result<Applied> apply(ApiServer& server, const kube::ResourceType& type, const Json& object,
                             bool isTrial) {
   const std::string name = textIn(object, "/metadata/name");
   const std::string space = textIn(object, "/metadata/namespace");
@@ -84,7 +85,7 @@ kube::Result<Applied> apply(ApiServer& server, const kube::ResourceType& type, c
     if (!whole) return tl::unexpected(whole.error());
     if (whole->answer.status / 100 == 2) {
       if (!*standing) return Applied::Created;
-      const ObjectJson now = ObjectJson::parse(whole->body, nullptr, false);
+      const Json now = Json::parse(whole->body, nullptr, false);
       return meant(now) == meant(**standing) ? Applied::Unchanged : Applied::Updated;
     }
     refused = statusOfAnswer(*whole);
@@ -120,11 +121,11 @@ kube::Result<std::vector<std::string>> namesWithLabel(ApiServer& server, const k
   if (!whole) return tl::unexpected(whole.error());
   const std::string called = toString(type.type);
   if (whole->answer.status != 200) return tl::unexpected(told(called, statusOfAnswer(*whole)));
-  const ObjectJson list = ObjectJson::parse(whole->body, nullptr, false);
+  const Json list = Json::parse(whole->body, nullptr, false);
   if (!list.is_object() || !list.contains("items") || !list.at("items").is_array())
     return tl::unexpected(kube::Error{called + ": the server's answer is no list", {}, {}});
   std::vector<std::string> names;
-  for (const ObjectJson& item : list.at("items")) names.push_back(textIn(item, "/metadata/name"));
+  for (const Json& item : list.at("items")) names.push_back(textIn(item, "/metadata/name"));
   return names;
 }
 

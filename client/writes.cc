@@ -5,19 +5,20 @@
 
 #include "client/api_server.h"
 #include "kube/encoding.h"
+#include "kube/value.h"
 
 namespace lastout::client {
 namespace {
 
-using WrittenJson = nlohmann::json;
+using kube::Json;
 
-ApiRequest writing(const char* method, std::string target, const char* contentType, const WrittenJson& body) {
+ApiRequest writing(const char* method, std::string target, const char* contentType, const Json& body) {
   ApiRequest request;
   request.method = method;
   request.target = std::move(target);
   request.contentType = contentType;
-  request.body = body.dump(-1, ' ', false, WrittenJson::error_handler_t::replace);
-  const WrittenJson* meant = nullptr;  // what says which version of the object
+  request.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const Json* meant = nullptr;  // what says which version of the object
   for (const char* name : {"metadata", "preconditions"}) {
     if (body.contains(name)) meant = &body.at(name);
   }
@@ -27,19 +28,19 @@ ApiRequest writing(const char* method, std::string target, const char* contentTy
 
 }  // namespace
 
-ApiRequest creation(std::string collection, const WrittenJson& object) {
+ApiRequest creation(std::string collection, const Json& object) {
   return writing("POST", std::move(collection), "application/json", object);
 }
 
-ApiRequest replacement(std::string path, const WrittenJson& object) {
+ApiRequest replacement(std::string path, const Json& object) {
   return writing("PUT", std::move(path), "application/json", object);
 }
 
-ApiRequest mergePatch(std::string object, const WrittenJson& patch) {
+ApiRequest mergePatch(std::string object, const Json& patch) {
   return writing("PATCH", std::move(object), "application/merge-patch+json", patch);
 }
 
-ApiRequest serverSideApply(const std::string& path, const WrittenJson& object, const std::string& manager) {
+ApiRequest serverSideApply(const std::string& path, const Json& object, const std::string& manager) {
   ApiRequest request =
       writing("PATCH", path + "?fieldManager=" + kube::percentEncoded(manager) + "&force=true",
               "application/apply-patch+yaml", object);
@@ -57,14 +58,14 @@ ApiRequest finalizersPatch(std::string object, const kube::ObjectMeta& meta,
 
 ApiRequest deletion(std::string object, const std::string& uid, const std::string& resourceVersion,
                     const std::string& policy) {
-  WrittenJson options = {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", {{"uid", uid}}}};
+  Json options = {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"preconditions", {{"uid", uid}}}};
   if (!resourceVersion.empty()) options["preconditions"]["resourceVersion"] = resourceVersion;
   if (!policy.empty()) options["propagationPolicy"] = policy;
   return writing("DELETE", std::move(object), "application/json", options);
 }
 
-ApiRequest creationOrPatch(std::string collection, const WrittenJson& object) {
-  const WrittenJson& metadata = object.at("metadata");
+ApiRequest creationOrPatch(std::string collection, const Json& object) {
+  const Json& metadata = object.at("metadata");
   if (!metadata.contains("resourceVersion")) return creation(std::move(collection), object);
   return mergePatch(collection + "/" + kube::percentEncoded(metadata.at("name").get<std::string>()), object);
 }

@@ -19,6 +19,7 @@
 #include "cmd/source.h"
 #include "cmd/usage.h"
 #include "kube/messages.h"
+#include "kube/value.h"
 #include "kube/yaml_text.h"
 #include "protection/cel.h"
 #include "protection/describe.h"
@@ -29,7 +30,7 @@
 namespace lastout::cmd {
 namespace {
 
-using PrintedJson = nlohmann::ordered_json;
+using kube::OrderedJson;
 
 constexpr const char* kPolicyExamples = R"(Examples:
   lastout policy list                                the profiles: policies of other systems
@@ -114,9 +115,9 @@ int runList() {
   return kOk;
 }
 
-void printDocuments(const std::vector<PrintedJson>& documents, bool asJson) {
+void printDocuments(const std::vector<OrderedJson>& documents, bool asJson) {
   if (asJson) {
-    std::cout << PrintedJson{{"apiVersion", "v1"}, {"kind", "List"}, {"items", documents}}.dump(2) << "\n";
+    std::cout << OrderedJson{{"apiVersion", "v1"}, {"kind", "List"}, {"items", documents}}.dump(2) << "\n";
     return;
   }
   for (size_t i = 0; i < documents.size(); ++i)
@@ -176,7 +177,7 @@ int runShow(const PolicyChoice& choice) {
   if (!choice.kubeconfig.empty() || !choice.context.empty()) {
     if (const auto compared = warnOfUnknown(choice, *sources); !compared) return badInput(compared.error());
   }
-  std::vector<PrintedJson> documents;
+  std::vector<OrderedJson> documents;
   for (const PolicySource& source : *sources) {
     for (const protection::PolicyManifest& one : source.policies) {
       if (!choice.admissionPolicies) {
@@ -184,7 +185,7 @@ int runShow(const PolicyChoice& choice) {
         continue;
       }
       tellWhatIsLeftOut(one.policy);
-      for (PrintedJson& made : protection::admissionPoliciesOf(one.policy))
+      for (OrderedJson& made : protection::admissionPoliciesOf(one.policy))
         documents.push_back(std::move(made));
     }
   }

@@ -11,7 +11,7 @@
 namespace lastout::criticalservice {
 namespace {
 
-using DeferredJson = nlohmann::json;
+using kube::Json;
 
 DeferredDeletion readDeletion(const kube::Value& item) {
   DeferredDeletion deletion;
@@ -30,14 +30,13 @@ DeferredDeletion readDeletion(const kube::Value& item) {
   return deletion;
 }
 
-DeferredJson toJson(const DeferredDeletion& deletion) {
-  DeferredJson item = {
-      {"resource", deletion.object.type.resource},
-      {"name", deletion.object.name},
-      {"uid", deletion.uid},
-      {"requestedBy", deletion.requestedBy},
-      {"requestedAt",
-       kube::timestampText(std::chrono::sys_seconds(std::chrono::seconds(deletion.requestedAt)))}};
+Json toJson(const DeferredDeletion& deletion) {
+  Json item = {{"resource", deletion.object.type.resource},
+               {"name", deletion.object.name},
+               {"uid", deletion.uid},
+               {"requestedBy", deletion.requestedBy},
+               {"requestedAt",
+                kube::timestampText(std::chrono::sys_seconds(std::chrono::seconds(deletion.requestedAt)))}};
   const auto put = [&item](const char* key, const std::string& text) {
     if (!text.empty()) item[key] = text;
   };
@@ -122,13 +121,13 @@ bool fitIn(DeferredDeletion& deletion) {
 
 // A list is replaced as a whole, and null takes a field away.
 nlohmann::json patchOf(const DeferredDeletions& deferredDeletions) {
-  DeferredJson list;
+  Json list;
   for (const DeferredDeletion& deletion : deferredDeletions.deletions) list.push_back(toJson(deletion));
-  return {{"deferredDeletions", std::move(list)},
-          {"deferredDeletionsDropped",
-           deferredDeletions.dropped == 0 ? DeferredJson() : DeferredJson(deferredDeletions.dropped)},
-          {"putOff", DeferredJson()},
-          {"putOffDropped", DeferredJson()}};
+  return {
+      {"deferredDeletions", std::move(list)},
+      {"deferredDeletionsDropped", deferredDeletions.dropped == 0 ? Json() : Json(deferredDeletions.dropped)},
+      {"putOff", Json()},
+      {"putOffDropped", Json()}};
 }
 
 }  // namespace lastout::criticalservice

@@ -3,43 +3,45 @@
 #include "graph/blockers.h"
 #include "graph/dump_selection.h"
 #include "graph/names.h"
+#include "kube/value.h"
 
 namespace lastout::graph {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using kube::OrderedJson;
 
 // Unique among objects and among conditions; a condition on an object is not named like it.
 std::string idOf(const Graph& graph, Vertex vertex) {
   return isObject(graph, vertex) ? describe(graph, vertex) : "condition: " + describe(graph, vertex);
 }
 
-Json ownersJson(const Graph& graph, ObjectId object) {
-  Json owners = Json::array();
+OrderedJson ownersJson(const Graph& graph, ObjectId object) {
+  OrderedJson owners = OrderedJson::array();
   for (const OwnerView& owner : graph.owners(object)) {
-    Json json = {{"apiVersion", owner.apiVersion},
-                 {"kind", owner.kind},
-                 {"name", owner.name},
-                 {"uid", owner.uid},
-                 {"controller", owner.controller},
-                 {"blockOwnerDeletion", owner.blockOwnerDeletion}};
+    OrderedJson json = {{"apiVersion", owner.apiVersion},
+                        {"kind", owner.kind},
+                        {"name", owner.name},
+                        {"uid", owner.uid},
+                        {"controller", owner.controller},
+                        {"blockOwnerDeletion", owner.blockOwnerDeletion}};
     if (owner.object.has_value()) json["object"] = idOf(graph, vertexOf(*owner.object));
     owners.push_back(std::move(json));
   }
   return owners;
 }
 
-Json objectJson(const Graph& graph, ObjectId object, const DumpOptions& options) {
+OrderedJson objectJson(const Graph& graph, ObjectId object, const DumpOptions& options) {
   const ObjectView view = graph.object(object);
-  Json json = {{"id", idOf(graph, vertexOf(object))}, {"group", view.group}, {"resource", view.resource}};
+  OrderedJson json = {
+      {"id", idOf(graph, vertexOf(object))}, {"group", view.group}, {"resource", view.resource}};
   if (!view.namespaceName.empty()) json["namespace"] = view.namespaceName;
   json["name"] = view.name;
   json["present"] = view.present;
   if (const std::string uid = graph.uid(object); !uid.empty()) json["uid"] = uid;
   if (view.terminating) json["deletionTimestamp"] = view.deletionTimestamp;
   if (const auto finalizers = graph.finalizers(object); !finalizers.empty()) json["finalizers"] = finalizers;
-  if (Json owners = ownersJson(graph, object); !owners.empty()) json["owners"] = std::move(owners);
+  if (OrderedJson owners = ownersJson(graph, object); !owners.empty()) json["owners"] = std::move(owners);
   if (!options.verdict) return json;
   if (const std::optional<DumpVerdict> verdict = options.verdict(object)) {
     json["verdict"] = {{"allowed", verdict->allowed}, {"text", verdict->text}};
@@ -48,9 +50,9 @@ Json objectJson(const Graph& graph, ObjectId object, const DumpOptions& options)
   return json;
 }
 
-Json conditionJson(const Graph& graph, ConditionId id) {
+OrderedJson conditionJson(const Graph& graph, ConditionId id) {
   const Condition condition = graph.condition(id);
-  Json json = {{"id", idOf(graph, vertexOf(graph, id))}, {"kind", toString(condition.kind)}};
+  OrderedJson json = {{"id", idOf(graph, vertexOf(graph, id))}, {"kind", toString(condition.kind)}};
   if (condition.kind == Condition::Kind::NamespaceContent) {
     json["namespace"] = condition.name;
   } else {
@@ -67,22 +69,23 @@ Json conditionJson(const Graph& graph, ConditionId id) {
   return json;
 }
 
-Json originsJson(const Graph& graph, ObjectId subject, ConditionId condition) {
+OrderedJson originsJson(const Graph& graph, ObjectId subject, ConditionId condition) {
   std::vector<std::pair<std::string, std::string>> origins;
   for (const RequirementView& requirement : graph.requirementsOf(subject)) {
     if (requirement.condition != condition) continue;
     origins.emplace_back(idOf(graph, vertexOf(requirement.origin)), requirement.field);
   }
   std::sort(origins.begin(), origins.end());
-  Json json = Json::array();
+  OrderedJson json = OrderedJson::array();
   for (const auto& [object, field] : origins) json.push_back({{"object", object}, {"field", field}});
   return json;
 }
 
-Json edgeJson(const Graph& graph, const DumpSelection& selection, const DrawnEdge& edge) {
+OrderedJson edgeJson(const Graph& graph, const DumpSelection& selection, const DrawnEdge& edge) {
   const Vertex source = selection.vertices[edge.source];
   const Vertex target = selection.vertices[edge.target];
-  Json json = {{"from", idOf(graph, source)}, {"to", idOf(graph, target)}, {"kind", toString(edge.kind)}};
+  OrderedJson json = {
+      {"from", idOf(graph, source)}, {"to", idOf(graph, target)}, {"kind", toString(edge.kind)}};
   if (edge.kind == EdgeKind::Requires) {
     json["origins"] = originsJson(graph, objectOf(source), conditionOf(graph, target));
   }
@@ -93,9 +96,9 @@ Json edgeJson(const Graph& graph, const DumpSelection& selection, const DrawnEdg
 
 std::string dumpJson(const Graph& graph, const DumpOptions& options) {
   const DumpSelection selection = select(graph, options);
-  Json objects = Json::array();
-  Json conditions = Json::array();
-  Json edges = Json::array();
+  OrderedJson objects = OrderedJson::array();
+  OrderedJson conditions = OrderedJson::array();
+  OrderedJson edges = OrderedJson::array();
   for (const Vertex vertex : selection.vertices) {
     if (isObject(graph, vertex)) {
       objects.push_back(objectJson(graph, objectOf(vertex), options));
@@ -104,11 +107,11 @@ std::string dumpJson(const Graph& graph, const DumpOptions& options) {
     }
   }
   for (const DrawnEdge& edge : selection.edges) edges.push_back(edgeJson(graph, selection, edge));
-  const Json json = {{"objects", std::move(objects)},
-                     {"conditions", std::move(conditions)},
-                     {"edges", std::move(edges)},
-                     {"leftOut", selection.leftOut}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const OrderedJson json = {{"objects", std::move(objects)},
+                            {"conditions", std::move(conditions)},
+                            {"edges", std::move(edges)},
+                            {"leftOut", selection.leftOut}};
+  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace lastout::graph

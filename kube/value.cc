@@ -10,9 +10,9 @@ namespace lastout::kube {
 
 namespace {
 
-template <class Json>
-Value fromAnyJson(const Json& json) {
-  using Type = nlohmann::json::value_t;
+template <class AnyJson>
+Value fromAnyJson(const AnyJson& json) {
+  using Type = Json::value_t;
   Value value;
   switch (json.type()) {
     case Type::boolean:
@@ -58,10 +58,10 @@ Value fromAnyJson(const Json& json) {
   return value;
 }
 
-template <class Json>
-Json toAnyJson(const Value& value) {
+template <class AnyJson>
+AnyJson toAnyJson(const Value& value) {
   return std::visit(
-      [](const auto& data) -> Json {
+      [](const auto& data) -> AnyJson {
         using T = std::decay_t<decltype(data)>;
         if constexpr (std::is_same_v<T, std::monostate>) {
           return nullptr;
@@ -69,19 +69,19 @@ Json toAnyJson(const Value& value) {
           if (data >= 0) return static_cast<uint64_t>(data);  // as nlohmann reads it from a text
           return data;
         } else if constexpr (std::is_same_v<T, Value::List>) {
-          Json list = Json::array();
-          for (const Value& item : data) list.push_back(toAnyJson<Json>(item));
+          AnyJson list = AnyJson::array();
+          for (const Value& item : data) list.push_back(toAnyJson<AnyJson>(item));
           return list;
         } else if constexpr (std::is_same_v<T, Value::Map>) {
-          typename Json::object_t map;
-          if constexpr (std::is_same_v<Json, nlohmann::ordered_json>) {
+          typename AnyJson::object_t map;
+          if constexpr (std::is_same_v<AnyJson, OrderedJson>) {
             // Keys are unique, so they go straight to the underlying list of pairs: ordered_json's own
             // insertion searches it for each key.
             map.reserve(data.size());
             for (const Member& member : data)
-              map.Json::object_t::Container::emplace_back(member.key, toAnyJson<Json>(member.value));
+              map.AnyJson::object_t::Container::emplace_back(member.key, toAnyJson<AnyJson>(member.value));
           } else {
-            for (const Member& member : data) map.emplace(member.key, toAnyJson<Json>(member.value));
+            for (const Member& member : data) map.emplace(member.key, toAnyJson<AnyJson>(member.value));
           }
           return map;
         } else {
@@ -117,13 +117,13 @@ std::string_view kindName(const Value& value) {
   return kNames.at(value.data.index());
 }
 
-nlohmann::ordered_json toJson(const Value& value) { return toAnyJson<nlohmann::ordered_json>(value); }
+OrderedJson toJson(const Value& value) { return toAnyJson<OrderedJson>(value); }
 
-nlohmann::json toSortedJson(const Value& value) { return toAnyJson<nlohmann::json>(value); }
+Json toSortedJson(const Value& value) { return toAnyJson<Json>(value); }
 
-Value fromJson(const nlohmann::json& json) { return fromAnyJson(json); }
+Value fromJson(const Json& json) { return fromAnyJson(json); }
 
-Value fromJson(const nlohmann::ordered_json& json) { return fromAnyJson(json); }
+Value fromJson(const OrderedJson& json) { return fromAnyJson(json); }
 
 const std::string& textAt(const Value& value, std::initializer_list<std::string_view> path) {
   static const std::string kNone;

@@ -14,6 +14,11 @@
 
 namespace lastout::kube {
 
+// JSON as nlohmann keeps it: with the members of objects sorted by their keys, or in the order in which they
+// were added.
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
+
 struct Member;
 
 // A node of the tree. Maps keep the order of the text and have unique keys (the parsers refuse duplicates).
@@ -51,10 +56,10 @@ std::string_view kindName(const Value& value);
 // The same tree as JSON, in the order of the text or of the keys, and back (positions of the result are
 // unknown). All call themselves for each level of nesting: JSON from outside goes through parseJson, which
 // bounds that. Integers are of the type that nlohmann reads from a text: unsigned unless they are negative.
-nlohmann::ordered_json toJson(const Value& value);
-nlohmann::json toSortedJson(const Value& value);
-Value fromJson(const nlohmann::json& json);
-Value fromJson(const nlohmann::ordered_json& json);
+OrderedJson toJson(const Value& value);
+Json toSortedJson(const Value& value);
+Value fromJson(const Json& json);
+Value fromJson(const OrderedJson& json);
 
 // Return the string or the list at the path: textAt(object, {"metadata", "uid"}); empty if the path is
 // missing, or holds another type. The reference is into `value`, or to an empty one that lives for ever.

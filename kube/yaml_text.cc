@@ -7,11 +7,10 @@
 
 #include "kube/ascii.h"
 #include "kube/names.h"
+#include "kube/value.h"
 
 namespace lastout::kube {
 namespace {
-
-using YamlJson = nlohmann::ordered_json;
 
 bool isLetter(char character) {
   return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z');
@@ -45,8 +44,8 @@ bool isBlock(const std::string& text) {
          });
 }
 
-std::string jsonText(const YamlJson& value) {
-  return value.dump(-1, ' ', true, YamlJson::error_handler_t::replace);
+std::string jsonText(const OrderedJson& value) {
+  return value.dump(-1, ' ', true, OrderedJson::error_handler_t::replace);
 }
 
 std::string keyText(const std::string& key) { return isPlain(key) ? key : jsonText(key); }
@@ -54,12 +53,12 @@ std::string keyText(const std::string& key) { return isPlain(key) ? key : jsonTe
 class YamlText {
  public:
   // What follows a key or a dash, line break included; `indent`: of the lines that come after it.
-  void value(const YamlJson& one, size_t indent, bool afterKey);
+  void value(const OrderedJson& one, size_t indent, bool afterKey);
   std::string take() { return std::move(text_); }
 
  private:
   void block(const std::string& lines, size_t indent);
-  void members(const YamlJson& map, size_t indent, bool startsHere);
+  void members(const OrderedJson& map, size_t indent, bool startsHere);
 
   std::string text_;
 };
@@ -77,7 +76,7 @@ void YamlText::block(const std::string& lines, size_t indent) {
   }
 }
 
-void YamlText::members(const YamlJson& map, size_t indent, bool startsHere) {
+void YamlText::members(const OrderedJson& map, size_t indent, bool startsHere) {
   for (const auto& [key, member] : map.items()) {
     if (!startsHere) text_.append(indent, ' ');
     startsHere = false;
@@ -86,14 +85,14 @@ void YamlText::members(const YamlJson& map, size_t indent, bool startsHere) {
   }
 }
 
-void YamlText::value(const YamlJson& one, size_t indent, bool afterKey) {
+void YamlText::value(const OrderedJson& one, size_t indent, bool afterKey) {
   if (one.is_object() && !one.empty()) {
     text_ += afterKey ? "\n" : " ";
     members(one, indent, !afterKey);
   } else if (one.is_array() && !one.empty()) {
     text_ += afterKey ? "\n" : " ";
     bool startsHere = !afterKey;
-    for (const YamlJson& item : one) {
+    for (const OrderedJson& item : one) {
       // A list stands as far left as its key; one in a list, behind the dash.
       if (!startsHere) text_.append(afterKey && indent > 0 ? indent - 2 : indent, ' ');
       startsHere = false;

@@ -4,28 +4,29 @@
 #include <map>
 #include <utility>
 
+#include "kube/value.h"
 #include "protection/cel.h"
 #include "protection/hold_finalizers.h"
 
 namespace lastout::protection {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using kube::OrderedJson;
 using Kind = AdmissionPolicyAction::Kind;
 using Key = std::pair<bool, std::string>;  // it is a binding, and its name
 
-std::string annotated(const Json& object, std::string_view annotation) {
-  const auto annotations = Json::json_pointer("/metadata/annotations");
+std::string annotated(const OrderedJson& object, std::string_view annotation) {
+  const auto annotations = OrderedJson::json_pointer("/metadata/annotations");
   return object.value(annotations / std::string(annotation), std::string());
 }
 
-bool nameSameFinalizers(const Json& one, const Json& other) {
+bool nameSameFinalizers(const OrderedJson& one, const OrderedJson& other) {
   return annotated(one, kHoldFinalizerAnnotation) == annotated(other, kHoldFinalizerAnnotation) &&
          annotated(one, kFormerFinalizersAnnotation) == annotated(other, kFormerFinalizersAnnotation);
 }
 
 // Objects may have what the policy held by before it was changed.
-void keepFormerFinalizers(const Json& standing, Json& wanted) {
+void keepFormerFinalizers(const OrderedJson& standing, OrderedJson& wanted) {
   if (annotated(standing, kHoldFinalizerAnnotation).empty() &&
       annotated(standing, kFormerFinalizersAnnotation).empty())
     return;
@@ -35,8 +36,8 @@ void keepFormerFinalizers(const Json& standing, Json& wanted) {
 }
 
 // The spec without what API servers fill in: selectors that select everything.
-nlohmann::json declared(const Json& object) {
-  nlohmann::json spec = object.value("spec", Json::object());
+nlohmann::json declared(const OrderedJson& object) {
+  nlohmann::json spec = object.value("spec", OrderedJson::object());
   if (const auto match = spec.find("matchConstraints"); match != spec.end()) {
     for (const char* selector : {"namespaceSelector", "objectSelector"}) {
       const auto found = match->find(selector);
@@ -46,21 +47,23 @@ nlohmann::json declared(const Json& object) {
   return spec;
 }
 
-std::string labelled(const Json& object) {
-  const auto labels = Json::json_pointer("/metadata/labels");
+std::string labelled(const OrderedJson& object) {
+  const auto labels = OrderedJson::json_pointer("/metadata/labels");
   return object.value(labels / std::string(kMadeOfLabel), std::string());
 }
 
 }  // namespace
 
-bool standsAsMade(const Json& made, const Json& standing) { return declared(made) == declared(standing); }
+bool standsAsMade(const OrderedJson& made, const OrderedJson& standing) {
+  return declared(made) == declared(standing);
+}
 
 std::vector<AdmissionPolicyAction> planAdmissionPolicies(const std::vector<DeletionPolicy>& policies,
                                                          const std::vector<StandingAdmissionPolicy>& standing,
                                                          PolicyMode mode) {
-  std::map<Key, Json> wanted;
+  std::map<Key, OrderedJson> wanted;
   for (const DeletionPolicy& policy : policies) {
-    for (Json& object : admissionPoliciesOf(policy, mode)) {
+    for (OrderedJson& object : admissionPoliciesOf(policy, mode)) {
       const bool isBinding = object["kind"] == "ValidatingAdmissionPolicyBinding";
       std::string name = object["metadata"]["name"];
       wanted.emplace(Key{isBinding, std::move(name)}, std::move(object));
@@ -70,7 +73,7 @@ std::vector<AdmissionPolicyAction> planAdmissionPolicies(const std::vector<Delet
   std::vector<AdmissionPolicyAction> deletions;
   for (const StandingAdmissionPolicy& one : standing) {
     const auto want = wanted.find({one.isBinding, one.name});
-    const Json identity{{"uid", one.uid}, {"resourceVersion", one.resourceVersion}};
+    const OrderedJson identity{{"uid", one.uid}, {"resourceVersion", one.resourceVersion}};
     if (want == wanted.end()) {
       deletions.push_back(
           {Kind::Delete, one.isBinding, one.name, policyOfMade(one.name), {{"metadata", identity}}});
@@ -79,7 +82,7 @@ std::vector<AdmissionPolicyAction> planAdmissionPolicies(const std::vector<Delet
     keepFormerFinalizers(one.object, want->second);
     if (!standsAsMade(want->second, one.object) || labelled(want->second) != labelled(one.object) ||
         !nameSameFinalizers(want->second, one.object)) {
-      Json object = want->second;
+      OrderedJson object = want->second;
       object["metadata"].update(identity);
       writes.push_back({Kind::Replace, one.isBinding, one.name, policyOfMade(one.name), std::move(object)});
     }

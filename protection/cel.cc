@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "kube/value.h"
 #include "kube/well_known.h"
 #include "protection/cel_parts.h"
 #include "protection/evaluate.h"
@@ -17,7 +18,7 @@
 namespace lastout::protection {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using kube::OrderedJson;
 
 constexpr std::string_view kDeletes = "request.operation == 'DELETE'";
 constexpr std::string_view kUpdates = "request.operation == 'UPDATE'";
@@ -132,8 +133,8 @@ std::vector<Block> blocksOf(const DeletionPolicy& policy) {
   return blocks;
 }
 
-Json validationsOf(const DeletionPolicy& policy) {
-  Json validations = Json::array();
+OrderedJson validationsOf(const DeletionPolicy& policy) {
+  OrderedJson validations = OrderedJson::array();
   const auto add = [&](Block block, const Case* one) {
     validations.push_back({{"expression", negated(celOfBlock(policy, block, one))},
                            {"messageExpression", celOfMessage(policy, block, one)},
@@ -151,14 +152,14 @@ Json validationsOf(const DeletionPolicy& policy) {
   return validations;
 }
 
-Json rulesOf(const DeletionPolicy& policy) {
+OrderedJson rulesOf(const DeletionPolicy& policy) {
   const bool deletes = policy.blocksAny(Block::Delete) || policy.blocksAny(Block::Orphan);
-  Json rules = Json::array();
+  OrderedJson rules = OrderedJson::array();
   std::set<std::pair<std::string, std::string>> seen;
   for (const Selection& selection : policy.objects) {
     for (const ResourcePattern& pattern : selection.resources) {
       if (!seen.emplace(pattern.group, pattern.resource).second) continue;
-      const auto add = [&](const char* operation, Json resources) {
+      const auto add = [&](const char* operation, OrderedJson resources) {
         rules.push_back({{"apiGroups", {pattern.group}},
                          {"apiVersions", {"*"}},
                          {"operations", {operation}},
@@ -189,8 +190,8 @@ std::string commonLabel(const DeletionPolicy& policy) {
   return label;
 }
 
-Json conditionsOf(const DeletionPolicy& policy) {
-  Json conditions = Json::array();
+OrderedJson conditionsOf(const DeletionPolicy& policy) {
+  OrderedJson conditions = OrderedJson::array();
   const auto add = [&](const char* name, const std::string& expression) {
     if (!expression.empty()) conditions.push_back({{"name", name}, {"expression", expression}});
   };
@@ -214,16 +215,16 @@ Json conditionsOf(const DeletionPolicy& policy) {
 }
 
 // What denies the requests that the policy blocks. null: nothing of it can run in an API server.
-Json specOfBlocks(const DeletionPolicy& policy) {
+OrderedJson specOfBlocks(const DeletionPolicy& policy) {
   if (webhookPartOf(policy, PolicyMode::ApiServer) == CaseScope::All) return nullptr;
-  Json validations = validationsOf(policy);
+  OrderedJson validations = validationsOf(policy);
   if (validations.empty()) return nullptr;
-  Json match{{"matchPolicy", "Equivalent"}, {"resourceRules", rulesOf(policy)}};
+  OrderedJson match{{"matchPolicy", "Equivalent"}, {"resourceRules", rulesOf(policy)}};
   if (const std::string label = commonLabel(policy); !label.empty())
     match["objectSelector"] = {{"matchExpressions", {{{"key", label}, {"operator", "Exists"}}}}};
-  Json spec{{"failurePolicy", policy.failsClosed ? "Fail" : "Ignore"},
-            {"matchConstraints", std::move(match)}};
-  if (Json conditions = conditionsOf(policy); !conditions.empty())
+  OrderedJson spec{{"failurePolicy", policy.failsClosed ? "Fail" : "Ignore"},
+                   {"matchConstraints", std::move(match)}};
+  if (OrderedJson conditions = conditionsOf(policy); !conditions.empty())
     spec["matchConditions"] = std::move(conditions);
   spec["validations"] = std::move(validations);
   return spec;
@@ -253,8 +254,9 @@ std::string celOfNotHeld(const Hold& hold) {
   return allOf({anyOf(any), hold.force ? negated(celOf(hold.force->key, kOld)) : ""});
 }
 
-std::vector<Json> withBinding(const DeletionPolicy& policy, const std::string& name, Json spec) {
-  Json metadata{
+std::vector<OrderedJson> withBinding(const DeletionPolicy& policy, const std::string& name,
+                                     OrderedJson spec) {
+  OrderedJson metadata{
       {"name", name},
       {"labels",
        {{"app.kubernetes.io/managed-by", "lastout"}, {std::string(kMadeOfLabel), policy.meta.name}}}};
@@ -270,11 +272,11 @@ std::vector<Json> withBinding(const DeletionPolicy& policy, const std::string& n
            {"spec", {{"policyName", name}, {"validationActions", {"Deny"}}}}}};
 }
 
-std::vector<Json> admissionPoliciesOf(const DeletionPolicy& policy, PolicyMode mode) {
-  std::vector<Json> made;
-  if (Json spec = mode == PolicyMode::Webhook ? Json() : specOfBlocks(policy); !spec.is_null())
+std::vector<OrderedJson> admissionPoliciesOf(const DeletionPolicy& policy, PolicyMode mode) {
+  std::vector<OrderedJson> made;
+  if (OrderedJson spec = mode == PolicyMode::Webhook ? OrderedJson() : specOfBlocks(policy); !spec.is_null())
     made = withBinding(policy, admissionPolicyName(policy), std::move(spec));
-  std::vector<Json> guard = forceGuardOf(policy);
+  std::vector<OrderedJson> guard = forceGuardOf(policy);
   std::move(guard.begin(), guard.end(), std::back_inserter(made));
   return made;
 }

@@ -5,13 +5,14 @@
 #include <string>
 #include <utility>
 
+#include "kube/value.h"
 #include "protection/cel.h"
 #include "protection/cel_parts.h"
 
 namespace lastout::protection {
 namespace {
 
-using GuardJson = nlohmann::ordered_json;
+using kube::OrderedJson;
 
 constexpr const char* kCreates = "request.operation == 'CREATE'";
 // Empty for a cluster-scoped object, whose children can be in any namespace: that checks all of them.
@@ -33,12 +34,12 @@ std::string mayDelete(const std::string& type, const std::string& where) {
   return "authorizer" + type + where + ".check('delete').allowed()";
 }
 
-GuardJson validation(const std::string& expression, const std::string& message) {
+OrderedJson validation(const std::string& expression, const std::string& message) {
   return {{"expression", expression}, {"message", message}, {"reason", "Forbidden"}};
 }
 
-GuardJson guardRules(const DeletionPolicy& policy) {
-  GuardJson rules = GuardJson::array();
+OrderedJson guardRules(const DeletionPolicy& policy) {
+  OrderedJson rules = OrderedJson::array();
   std::set<kube::GroupResource> seen;
   for (const Selection& selection : policy.objects) {
     for (const ResourcePattern& pattern : selection.resources) {
@@ -55,18 +56,18 @@ GuardJson guardRules(const DeletionPolicy& policy) {
 
 }  // namespace
 
-std::vector<GuardJson> forceGuardOf(const DeletionPolicy& policy) {
+std::vector<OrderedJson> forceGuardOf(const DeletionPolicy& policy) {
   if (!policy.hold || !policy.hold->force || !policy.hold->force->requiresDelete) return {};
   const Hold& hold = *policy.hold;
   const bool confirms = !hold.confirmAnnotation.empty();
   const std::string& force = hold.force->key.key;
   std::string sets = setsForce(*hold.force);
   if (confirms) sets = "(" + sets + ") || (" + setsConfirmation(hold.confirmAnnotation) + ")";
-  GuardJson variables = {
+  OrderedJson variables = {
       {{"name", "namespace"},
        {"expression", "has(object.metadata.namespace) ? object.metadata.namespace : ''"}},
       {{"name", "name"}, {"expression", "has(object.metadata.name) ? object.metadata.name : ''"}}};
-  GuardJson validations = GuardJson::array();
+  OrderedJson validations = OrderedJson::array();
   validations.push_back(
       validation(mayDelete(".group(request.resource.group).resource(request.resource.resource)",
                            std::string(kInNamespace) + ".name(variables.name)"),
@@ -82,11 +83,12 @@ std::vector<GuardJson> forceGuardOf(const DeletionPolicy& policy) {
           "whoever sets annotation " + hold.confirmAnnotation + " must be allowed to delete " +
               toString(type) + (isAnywhere ? " in all namespaces" : "") + ", which go with the object"));
   }
-  GuardJson spec{{"failurePolicy", "Fail"},
-                 {"matchConstraints", {{"matchPolicy", "Equivalent"}, {"resourceRules", guardRules(policy)}}},
-                 {"matchConditions", {{{"name", "sets-an-annotation"}, {"expression", sets}}}},
-                 {"variables", std::move(variables)},
-                 {"validations", std::move(validations)}};
+  OrderedJson spec{
+      {"failurePolicy", "Fail"},
+      {"matchConstraints", {{"matchPolicy", "Equivalent"}, {"resourceRules", guardRules(policy)}}},
+      {"matchConditions", {{{"name", "sets-an-annotation"}, {"expression", sets}}}},
+      {"variables", std::move(variables)},
+      {"validations", std::move(validations)}};
   return withBinding(policy, forceGuardName(policy), std::move(spec));
 }
 

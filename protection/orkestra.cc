@@ -16,7 +16,7 @@
 namespace lastout::protection {
 namespace {
 
-using PolicyJson = nlohmann::ordered_json;
+using kube::OrderedJson;
 
 constexpr std::string_view kBlock = "deletionProtection";
 constexpr size_t kMostCrds = 1'024;
@@ -155,8 +155,8 @@ std::string nameOfCrd(const kube::GroupResource& type) { return type.resource + 
 
 // Selections of at most so many types or names each.
 template <class Make>
-PolicyJson selectionsOf(const std::vector<kube::GroupResource>& types, const Make& make) {
-  PolicyJson all = PolicyJson::array();
+OrderedJson selectionsOf(const std::vector<kube::GroupResource>& types, const Make& make) {
+  OrderedJson all = OrderedJson::array();
   for (size_t begin = 0; begin < types.size(); begin += kMostInSelection) {
     const size_t end = std::min(types.size(), begin + kMostInSelection);
     all.push_back(make(std::vector<kube::GroupResource>(types.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -165,23 +165,23 @@ PolicyJson selectionsOf(const std::vector<kube::GroupResource>& types, const Mak
   return all;
 }
 
-PolicyJson ofTypes(const std::vector<kube::GroupResource>& types) {
+OrderedJson ofTypes(const std::vector<kube::GroupResource>& types) {
   return selectionsOf(types, [](const std::vector<kube::GroupResource>& some) {
-    PolicyJson resources = PolicyJson::array();
+    OrderedJson resources = OrderedJson::array();
     for (const kube::GroupResource& type : some)
       resources.push_back({{"group", type.group}, {"resource", type.resource}});
-    return PolicyJson{{"resources", std::move(resources)}};
+    return OrderedJson{{"resources", std::move(resources)}};
   });
 }
 
-PolicyJson crdsOf(const std::vector<kube::GroupResource>& types) {
+OrderedJson crdsOf(const std::vector<kube::GroupResource>& types) {
   return selectionsOf(types, [](const std::vector<kube::GroupResource>& some) {
-    PolicyJson names = PolicyJson::array();
+    OrderedJson names = OrderedJson::array();
     for (const kube::GroupResource& type : some) names.push_back(nameOfCrd(type));
-    return PolicyJson{{"resources",
-                       {{{"group", kube::kCustomResourceDefinitions.group},
-                         {"resource", kube::kCustomResourceDefinitions.resource}}}},
-                      {"names", std::move(names)}};
+    return OrderedJson{{"resources",
+                        {{{"group", kube::kCustomResourceDefinitions.group},
+                          {"resource", kube::kCustomResourceDefinitions.resource}}}},
+                       {"names", std::move(names)}};
   });
 }
 
@@ -201,16 +201,16 @@ std::string nameOf(const Treatment& treatment) {
 
 // Where strict mode does not keep users from taking the label away, they have until then to delete the
 // object.
-PolicyJson labelsOf(const Treatment& treatment) {
-  PolicyJson labels = {{"protection", {{"key", kProtectionLabel}, {"value", "true"}}},
-                       {"protected", treatment.protectsInstances},
-                       {"exemption", {{"key", kExemptionLabel}, {"value", "true"}}},
-                       {"exempt", treatment.isExempt}};
+OrderedJson labelsOf(const Treatment& treatment) {
+  OrderedJson labels = {{"protection", {{"key", kProtectionLabel}, {"value", "true"}}},
+                        {"protected", treatment.protectsInstances},
+                        {"exemption", {{"key", kExemptionLabel}, {"value", "true"}}},
+                        {"exempt", treatment.isExempt}};
   if (treatment.protectsInstances && !treatment.isStrict) labels["repairAfter"] = kUntilRepaired;
   return labels;
 }
 
-PolicyJson named(PolicyJson policy, const std::string& name, PolicyJson objects) {
+OrderedJson named(OrderedJson policy, const std::string& name, OrderedJson objects) {
   policy["metadata"]["name"] = name;
   policy["spec"]["objects"] = std::move(objects);
   return policy;
@@ -296,13 +296,13 @@ std::string describe(const OrkestraSettings& settings) {
 // The profile's policies, and for the types of the katalog some that also say how their objects are labelled.
 // A labelled object stays protected until its label is gone, also where protectCRs is false by now.
 std::vector<nlohmann::ordered_json> policiesOf(const OrkestraSettings& settings) {
-  std::vector<PolicyJson> policies;
+  std::vector<OrderedJson> policies;
   if (!settings.isEnabled) return policies;
   const auto profile = findProfile("orkestra");
   const auto documents = kube::parseYaml(profile->text, profile->file);
-  PolicyJson deletion = kube::toJson(documents->at(0));
-  PolicyJson strict = kube::toJson(documents->at(1));
-  for (PolicyJson* one : {&deletion, &strict}) {
+  OrderedJson deletion = kube::toJson(documents->at(0));
+  OrderedJson strict = kube::toJson(documents->at(1));
+  for (OrderedJson* one : {&deletion, &strict}) {
     (*one)["spec"]["failurePolicy"] = settings.failsClosed ? "Fail" : "Ignore";
     if (settings.cleansUpOnShutdown) (*one)["spec"]["cleanupOnShutdown"] = true;
     (*one)["metadata"]["labels"][kImportedLabel] = kImportedFromOrkestra;
@@ -317,17 +317,17 @@ std::vector<nlohmann::ordered_json> policiesOf(const OrkestraSettings& settings)
     known.push_back(*crd.type);
     if (crd.protectsCrd) withCrd.push_back(*crd.type);
   }
-  PolicyJson others = deletion;
+  OrderedJson others = deletion;
   if (!known.empty()) others["spec"]["exceptObjects"] = ofTypes(known);
   policies.push_back(std::move(others));
   for (const auto& [treatment, types] : treated) {
-    PolicyJson policy = named(deletion, nameOf(treatment), ofTypes(types));
+    OrderedJson policy = named(deletion, nameOf(treatment), ofTypes(types));
     policy["spec"]["labels"] = labelsOf(treatment);
     policy["spec"]["crds"] = treatment.protectsCrd ? "Imply" : "Ignore";
     policies.push_back(std::move(policy));
   }
   if (!withCrd.empty()) {
-    PolicyJson crds = named(std::move(deletion), "orkestra-crds", crdsOf(withCrd));
+    OrderedJson crds = named(std::move(deletion), "orkestra-crds", crdsOf(withCrd));
     crds["spec"]["message"] = kCrdMessage;
     crds["spec"].erase("when");
     policies.push_back(std::move(crds));

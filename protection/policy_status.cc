@@ -9,7 +9,7 @@
 namespace lastout::protection {
 namespace {
 
-using StatusJson = nlohmann::json;
+using kube::Json;
 
 struct PolicyCondition {
   const char* type;
@@ -63,27 +63,26 @@ PolicyCondition typesKnown(const std::string& unknown) {
   return {"TypesKnown", false, "NotFound", unknown};
 }
 
-StatusJson conditionsIn(const StatusJson& status) {
-  StatusJson conditions = StatusJson::array();
-  for (const StatusJson& one :
-       status.is_object() ? status.value("conditions", StatusJson::array()) : StatusJson::array())
+Json conditionsIn(const Json& status) {
+  Json conditions = Json::array();
+  for (const Json& one : status.is_object() ? status.value("conditions", Json::array()) : Json::array())
     if (one.is_object()) conditions.push_back(one);
   return conditions;
 }
 
 // null: the status has no such condition.
-StatusJson conditionIn(const StatusJson& status, std::string_view type) {
-  for (StatusJson& one : conditionsIn(status))
+Json conditionIn(const Json& status, std::string_view type) {
+  for (Json& one : conditionsIn(status))
     if (one.value("type", "") == type) return std::move(one);
   return nullptr;
 }
 
 // The transition time of a condition that stays as it is stays, too.
-StatusJson toJson(const PolicyCondition& condition, const PolicyStanding& standing, const StatusJson& before,
-                  std::chrono::sys_seconds now) {
+Json toJson(const PolicyCondition& condition, const PolicyStanding& standing, const Json& before,
+            std::chrono::sys_seconds now) {
   const char* status = condition.holds ? "True" : "False";
   std::string since = kube::timestampText(now);
-  for (const StatusJson& one : conditionsIn(before)) {
+  for (const Json& one : conditionsIn(before)) {
     if (one.value("type", "") == condition.type && one.value("status", "") == status)
       since = one.value("lastTransitionTime", since);
   }
@@ -96,11 +95,11 @@ StatusJson toJson(const PolicyCondition& condition, const PolicyStanding& standi
 }
 
 // The form that counts; where this version understands none, the one that another wrote stays.
-StatusJson understoodOf(const PolicyStanding& standing, const StatusJson& before) {
+Json understoodOf(const PolicyStanding& standing, const Json& before) {
   if (standing.understood)
     return {{"generation", standing.understood->generation},
             {"spec", kube::toJson(standing.understood->spec)}};
-  return before.is_object() ? before.value("understood", StatusJson()) : StatusJson();
+  return before.is_object() ? before.value("understood", Json()) : Json();
 }
 
 }  // namespace
@@ -116,8 +115,8 @@ std::optional<UnderstoodForm> understoodFormIn(const kube::Object& policy) {
   return UnderstoodForm{*generation->asInteger(), *spec, std::move(*read)};
 }
 
-bool saysEnforced(const StatusJson& status, int64_t generation) {
-  for (const StatusJson& one : conditionsIn(status)) {
+bool saysEnforced(const Json& status, int64_t generation) {
+  for (const Json& one : conditionsIn(status)) {
     if (one.value("type", "") == "Enforced" && one.value("status", "") == "True")
       return one.value("observedGeneration", int64_t{-1}) == generation;
   }
@@ -128,20 +127,19 @@ bool isSpreading(const PolicyStanding& standing, std::chrono::sys_seconds now) {
   return standing.isStored && now < standing.storedSince + kInForceAfter;
 }
 
-StatusJson policyStatus(const PolicyStanding& standing, const StatusJson& before,
-                        std::chrono::sys_seconds now) {
-  StatusJson conditions = StatusJson::array({toJson(accepted(standing), standing, before, now),
-                                             toJson(enforced(standing, now), standing, before, now)});
+Json policyStatus(const PolicyStanding& standing, const Json& before, std::chrono::sys_seconds now) {
+  Json conditions = Json::array({toJson(accepted(standing), standing, before, now),
+                                 toJson(enforced(standing, now), standing, before, now)});
   if (standing.labelProblem)
     conditions.push_back(toJson(labelsKept(*standing.labelProblem), standing, before, now));
   if (standing.holdProblem)
     conditions.push_back(toJson(held(*standing.holdProblem, standing.forceProblem), standing, before, now));
   if (standing.unknownTypes)
     conditions.push_back(toJson(typesKnown(*standing.unknownTypes), standing, before, now));
-  else if (StatusJson stands = conditionIn(before, "TypesKnown"); !stands.is_null())
+  else if (Json stands = conditionIn(before, "TypesKnown"); !stands.is_null())
     conditions.push_back(std::move(stands));
-  StatusJson status = {{"observedGeneration", standing.generation}, {"conditions", std::move(conditions)}};
-  if (StatusJson understood = understoodOf(standing, before); !understood.is_null())
+  Json status = {{"observedGeneration", standing.generation}, {"conditions", std::move(conditions)}};
+  if (Json understood = understoodOf(standing, before); !understood.is_null())
     status["understood"] = std::move(understood);
   return status;
 }

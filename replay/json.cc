@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "kube/value.h"
 #include "kube/well_known.h"
 #include "replay/output.h"
 
@@ -9,12 +10,12 @@ namespace lastout::replay {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using kube::OrderedJson;
 
-Json secondsOf(std::chrono::milliseconds time) { return static_cast<double>(time.count()) / 1000.0; }
+OrderedJson secondsOf(std::chrono::milliseconds time) { return static_cast<double>(time.count()) / 1000.0; }
 
-Json timeOrNull(const std::optional<std::chrono::milliseconds>& time) {
-  return time ? secondsOf(*time) : Json();
+OrderedJson timeOrNull(const std::optional<std::chrono::milliseconds>& time) {
+  return time ? secondsOf(*time) : OrderedJson();
 }
 
 std::string_view orderWord(Order order) {
@@ -32,28 +33,28 @@ std::string_view orderWord(Order order) {
 }
 
 // What a model's run has, and a recording has not.
-void toldEnd(const ScenarioReport& report, Json& told) {
+void toldEnd(const ScenarioReport& report, OrderedJson& told) {
   told["seed"] = report.seed;
   told["end"] = word(report.end);
   told["goalAt"] = timeOrNull(report.goalAt);
   told["actions"] = report.actions;
-  told["story"] = Json::array();
+  told["story"] = OrderedJson::array();
   for (const Moment& moment : report.story)
     told["story"].push_back(
         {{"title", moment.title}, {"event", moment.event}, {"at", timeOrNull(moment.at)}});
-  told["stillThere"] = Json::array();
+  told["stillThere"] = OrderedJson::array();
   for (const Leftover& leftover : report.leftovers)
     told["stillThere"].push_back({{"object", leftover.object}, {"reasons", leftover.reasons}});
   told["ring"] = report.ring;
 }
 
-Json toldRun(const ScenarioReport& report, bool timeline) {
-  Json told = {{"lastChangeAt", secondsOf(report.time)}};
+OrderedJson toldRun(const ScenarioReport& report, bool timeline) {
+  OrderedJson told = {{"lastChangeAt", secondsOf(report.time)}};
   if (report.options.order != Order::Recorded) toldEnd(report, told);
   if (!timeline) return told;
-  told["timeline"] = Json::array();
+  told["timeline"] = OrderedJson::array();
   for (const Line& line : report.timeline) {
-    Json entry = {{"at", secondsOf(line.at)}, {"text", line.text}};
+    OrderedJson entry = {{"at", secondsOf(line.at)}, {"text", line.text}};
     if (line.repeats > 0) {
       entry["repeats"] = line.repeats;
       entry["until"] = secondsOf(line.until);
@@ -63,8 +64,8 @@ Json toldRun(const ScenarioReport& report, bool timeline) {
   return told;
 }
 
-Json scenarioOf(const ScenarioReport& report, bool timeline) {
-  Json result = {
+OrderedJson scenarioOf(const ScenarioReport& report, bool timeline) {
+  OrderedJson result = {
       {"file", report.file},        {"name", report.name},       {"description", report.description},
       {"held", report.held},        {"decided", report.decided}, {"order", orderWord(report.options.order)},
       {"runs", report.options.runs}};
@@ -72,9 +73,9 @@ Json scenarioOf(const ScenarioReport& report, bool timeline) {
     result["ended"] = {
         {"empty", report.ended[0]}, {"stuck", report.ended[1]}, {"undecided", report.ended[2]}};
   if (report.states) result["states"] = *report.states;
-  result["expectations"] = Json::array();
+  result["expectations"] = OrderedJson::array();
   for (const ExpectationResult& outcome : report.outcomes) {
-    Json entry = {{"text", outcome.text}, {"held", outcome.held}};
+    OrderedJson entry = {{"text", outcome.text}, {"held", outcome.held}};
     if (!outcome.held) entry["whyNot"] = outcome.whyNot;
     result["expectations"].push_back(std::move(entry));
   }
@@ -149,7 +150,7 @@ std::string testSuite(const ScenarioReport& report) {
 }  // namespace
 
 std::string toJson(std::span<const ScenarioReport> reports, bool timeline) {
-  Json result = {{"apiVersion", kube::kLastoutApiVersion}, {"kind", "ReplayReport"}};
+  OrderedJson result = {{"apiVersion", kube::kLastoutApiVersion}, {"kind", "ReplayReport"}};
   const auto held =
       std::count_if(reports.begin(), reports.end(), [](const ScenarioReport& r) { return r.held; });
   result["held"] = held;
@@ -157,7 +158,7 @@ std::string toJson(std::span<const ScenarioReport> reports, bool timeline) {
       std::count_if(reports.begin(), reports.end(), [](const ScenarioReport& r) { return !r.decided; });
   result["failed"] = static_cast<int64_t>(reports.size()) - held - open;
   result["notDecided"] = open;
-  result["scenarios"] = Json::array();
+  result["scenarios"] = OrderedJson::array();
   for (const ScenarioReport& report : reports) result["scenarios"].push_back(scenarioOf(report, timeline));
   return result.dump(2) + "\n";
 }

@@ -16,6 +16,7 @@
 #include "criticalservice/dependencies.h"
 #include "kube/status_reason.h"
 #include "kube/timestamp.h"
+#include "kube/value.h"
 #include "replay/blockers.h"
 #include "replay/live_graph.h"
 #include "replay/output.h"
@@ -30,7 +31,7 @@ using cluster::EventKind;
 using cluster::ModelRole;
 using cluster::PropagationPolicy;
 using cluster::Slot;
-using Json = nlohmann::ordered_json;
+using kube::OrderedJson;
 
 std::string wallTime(std::chrono::milliseconds at) {
   constexpr auto kStart = std::chrono::sys_days{std::chrono::year{2000} / 1 / 1};
@@ -69,8 +70,8 @@ class Tracer {
   }
 
  private:
-  void line(std::chrono::milliseconds at, const Json& fields) {
-    Json json = {{"t", static_cast<double>(at.count()) / 1000.0}};
+  void line(std::chrono::milliseconds at, const OrderedJson& fields) {
+    OrderedJson json = {{"t", static_cast<double>(at.count()) / 1000.0}};
     json.update(fields);
     (out_ += json.dump()) += '\n';
   }
@@ -158,10 +159,10 @@ class Tracer {
                           {"status", 200}});
   }
 
-  Json place(Slot slot) const {
+  OrderedJson place(Slot slot) const {
     const kube::ObjectKey& key = model_.slots[slot].key;
     return {{"resource", key.type.resource},
-            {"namespace", key.namespaceName.empty() ? Json() : Json(key.namespaceName)},
+            {"namespace", key.namespaceName.empty() ? OrderedJson() : OrderedJson(key.namespaceName)},
             {"name", key.name}};
   }
 
@@ -171,7 +172,7 @@ class Tracer {
     if (!model_.guarded) return;  // nobody reviews
     const Slot slot = happening.event.slot;
     const bool isUpdate = askerOf(model_, happening.action, happening.event).isUpdate;
-    Json json = {{"kind", "admission"}, {"operation", isUpdate ? "UPDATE" : "DELETE"}};
+    OrderedJson json = {{"kind", "admission"}, {"operation", isUpdate ? "UPDATE" : "DELETE"}};
     json["group"] = model_.slots[slot].key.type.group;
     json.update(place(slot));
     json["uid"] = uid(slot, born_[slot]);
@@ -197,7 +198,7 @@ class Tracer {
                         {"status", status}});
   }
 
-  Json policy(const Happening& happening) const {
+  OrderedJson policy(const Happening& happening) const {
     if (happening.event.actor == Actor::Agent &&
         model_.slots[happening.event.slot].role == ModelRole::AppliedManifestWork)
       return nullptr;
@@ -205,7 +206,7 @@ class Tracer {
     if (happening.event.actor == Actor::Collector) return word(collectorPolicy(happening));
     if (happening.event.actor != Actor::Client) return "Background";
     const cluster::ClientStep& step = model_.steps[happening.event.by];
-    return step.hasPolicy ? Json(word(step.policy)) : Json();
+    return step.hasPolicy ? OrderedJson(word(step.policy)) : OrderedJson();
   }
 
   static const char* word(PropagationPolicy policy) {
@@ -237,15 +238,15 @@ class Tracer {
     return text;
   }
 
-  Json owners(Slot slot) const {
-    Json result = Json::array();
+  OrderedJson owners(Slot slot) const {
+    OrderedJson result = OrderedJson::array();
     const std::vector<cluster::OwnerLink>& links = model_.slots[slot].owners;
     for (size_t i = 0; i < links.size(); ++i) {
       const cluster::OwnerState owner = known_[slot].owner(i);
       if (owner == cluster::OwnerState::None || links[i].owner == cluster::kNone) continue;
       const cluster::SlotInfo& info = model_.slots[links[i].owner];
       const uint32_t born = born_[links[i].owner];
-      Json reference = typeOf(info.key.type);
+      OrderedJson reference = typeOf(info.key.type);
       reference["name"] = info.key.name;
       reference["uid"] =
           uid(links[i].owner, owner == cluster::OwnerState::Dangling && born > 0 ? born - 1 : born);
@@ -256,33 +257,33 @@ class Tracer {
     return result;
   }
 
-  Json typeOf(const kube::GroupResource& type) const {
+  OrderedJson typeOf(const kube::GroupResource& type) const {
     const kube::ResourceType* found = ready_.scenario.types.find(type);
-    if (found == nullptr) return Json::object();
+    if (found == nullptr) return OrderedJson::object();
     const std::string group = type.group.empty() ? "" : type.group + "/";
     return {{"apiVersion", group + found->version}, {"kind", found->kind}};
   }
 
   void watch(std::chrono::milliseconds at, Slot slot, std::string_view type) {
     const cluster::SlotInfo& info = model_.slots[slot];
-    Json metadata = {{"name", info.key.name}};
+    OrderedJson metadata = {{"name", info.key.name}};
     if (!info.key.namespaceName.empty()) metadata["namespace"] = info.key.namespaceName;
     metadata["uid"] = uid(slot, born_[slot]);
     if (known_[slot].terminating()) metadata["deletionTimestamp"] = wallTime(deletedAt_[slot]);
-    if (Json names = metadataFinalizers(model_.slots[slot], known_[slot].finalizers); !names.empty())
+    if (OrderedJson names = metadataFinalizers(model_.slots[slot], known_[slot].finalizers); !names.empty())
       metadata["finalizers"] = std::move(names);
-    if (Json references = owners(slot); !references.empty())
+    if (OrderedJson references = owners(slot); !references.empty())
       metadata["ownerReferences"] = std::move(references);
     const kube::Labels& labels = info.forms.at(known_[slot].form).labels;
-    if (!labels.empty()) metadata["labels"] = Json(labels);
-    Json object = typeOf(info.key.type);
+    if (!labels.empty()) metadata["labels"] = OrderedJson(labels);
+    OrderedJson object = typeOf(info.key.type);
     object["metadata"] = std::move(metadata);
 
     if (info.role == ModelRole::CriticalService) addService(slot, object);
     if (info.role == ModelRole::Crd) addDefinition(info.key.name, object);
     addReferences(info.key, object);
 
-    Json json = {{"kind", "watch"}, {"resource", info.key.type.resource}, {"type", type}};
+    OrderedJson json = {{"kind", "watch"}, {"resource", info.key.type.resource}, {"type", type}};
     json.update(place(slot));
     json["terminating"] = known_[slot].terminating();
     json["finalizers"] = metadataFinalizers(model_.slots[slot], known_[slot].finalizers);
@@ -291,7 +292,7 @@ class Tracer {
   }
 
   // What it guards, and under which intent by now.
-  void addService(Slot slot, Json& object) const {
+  void addService(Slot slot, OrderedJson& object) const {
     const auto number =
         std::find(model_.services.begin(), model_.services.end(), slot) - model_.services.begin();
     criticalservice::CriticalService service = model_.serviceSpecs[static_cast<size_t>(number)];
@@ -322,7 +323,7 @@ class Tracer {
     note(ready_.scenario.later);
   }
 
-  void addReferences(const kube::ObjectKey& key, Json& object) const {
+  void addReferences(const kube::ObjectKey& key, OrderedJson& object) const {
     const auto source = sources_.find(key);
     if (source == sources_.end()) return;
     for (const char* field : {"spec", "subjects", "roleRef"}) {
@@ -331,14 +332,14 @@ class Tracer {
     }
   }
 
-  void addDefinition(const std::string& name, Json& object) const {
+  void addDefinition(const std::string& name, OrderedJson& object) const {
     for (const kube::ResourceType& type : ready_.scenario.types.types()) {
       if (type.builtIn || kube::crdName(type.type) != name) continue;
       object["spec"] = {
           {"group", type.type.group},
           {"scope", type.namespaced ? "Namespaced" : "Cluster"},
           {"names", {{"plural", type.type.resource}, {"singular", type.singular}, {"kind", type.kind}}},
-          {"versions", Json::array({{{"name", type.version}, {"served", true}, {"storage", true}}})}};
+          {"versions", OrderedJson::array({{{"name", type.version}, {"served", true}, {"storage", true}}})}};
     }
   }
 

@@ -8,11 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/value.h"
+
 namespace lastout::simulator {
 
 // Keys are sorted; arrays keep their order. Decoded objects are bounded in size and depth
 // (simulator/decode.h).
-using Json = nlohmann::json;
+using Json = kube::Json;
 
 // The value at a path of keys; nullptr when something on the way is missing or no object.
 const Json* at(const Json& json, std::initializer_list<std::string_view> path);

@@ -8,6 +8,7 @@
 #include "kube/encoding.h"
 #include "kube/messages.h"
 #include "kube/timestamp.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 #include "protection/policy.h"
 #include "server/runtime/object_client.h"
@@ -15,7 +16,7 @@
 namespace lastout::server {
 namespace {
 
-using EventJson = nlohmann::json;
+using kube::Json;
 using std::chrono::steady_clock;
 
 constexpr const char* kEventNamespace = "default";  // of Events about what is in no namespace
@@ -35,27 +36,27 @@ struct ConditionSeen {
   std::string message;
 };
 
-std::string textIn(const EventJson& map, const char* key) {
+std::string textIn(const Json& map, const char* key) {
   return map.is_object() && map.contains(key) && map[key].is_string() ? map[key].get<std::string>() : "";
 }
 
-ConditionSeen conditionIn(const EventJson& status, std::string_view type) {
+ConditionSeen conditionIn(const Json& status, std::string_view type) {
   if (!status.is_object() || !status.contains("conditions") || !status["conditions"].is_array()) return {};
-  for (const EventJson& one : status["conditions"]) {
+  for (const Json& one : status["conditions"]) {
     if (textIn(one, "type") == type)
       return {textIn(one, "status"), textIn(one, "reason"), textIn(one, "message")};
   }
   return {};
 }
 
-std::string replacedBy(const EventJson& status) {
+std::string replacedBy(const Json& status) {
   return status.is_object() && status.contains("provider") ? textIn(status["provider"], "replacedBy") : "";
 }
 
 }  // namespace
 
-std::vector<Event> eventsOf(const std::string& name, const std::string& uid, const EventJson& before,
-                            const EventJson& after) {
+std::vector<Event> eventsOf(const std::string& name, const std::string& uid, const Json& before,
+                            const Json& after) {
   std::vector<Event> events;
   const auto add = [&](bool warning, const char* reason, std::string message) {
     events.push_back({std::string(kube::kLastoutApiVersion), "CriticalService", name, uid, warning, reason,
@@ -91,8 +92,8 @@ std::vector<Event> eventsOf(const std::string& name, const std::string& uid, con
   return events;
 }
 
-std::vector<Event> eventsOfPolicy(const std::string& name, const std::string& uid, const EventJson& before,
-                                  const EventJson& after) {
+std::vector<Event> eventsOfPolicy(const std::string& name, const std::string& uid, const Json& before,
+                                  const Json& after) {
   std::vector<Event> events;
   const auto changed = [&](const char* type, const char* toFalse, const char* toTrue) {
     const ConditionSeen then = conditionIn(before, type);
@@ -177,7 +178,7 @@ void EventWriter::tellAll() {
 std::string EventWriter::write(const Event& event) {
   const std::string now = kube::timestampText(options_.clock());
   const std::string home = event.namespaceName.empty() ? kEventNamespace : event.namespaceName;
-  EventJson about{
+  Json about{
       {"apiVersion", event.apiVersion}, {"kind", event.kind}, {"name", event.name}, {"uid", event.uid}};
   if (!event.namespaceName.empty()) about["namespace"] = home;
   client::ApiRequest request =

@@ -14,7 +14,7 @@
 namespace lastout::server {
 namespace {
 
-using Json = nlohmann::json;
+using kube::Json;
 using std::chrono::seconds;
 
 constexpr int64_t kLongestDuration = 3'600;  // seconds

@@ -15,15 +15,16 @@
 #include "graph/names.h"
 #include "kube/messages.h"
 #include "kube/timestamp.h"
+#include "kube/value.h"
 #include "server/controllers/dependency_standing.h"
 #include "server/watch/unknown_types.h"
 
 namespace lastout::server {
 namespace {
 
-using StatusJson = nlohmann::json;
 using criticalservice::CriticalService;
 using graph::Knowledge;
+using kube::Json;
 
 constexpr const char* kProviderTerminating = "ProviderTerminating";
 constexpr size_t kMostExamples = 10;
@@ -51,23 +52,22 @@ std::string cut(std::string text) {
   return kube::atMost(std::move(text), admission::kLongestMessage - 3) + "...";
 }
 
-StatusJson* findCondition(StatusJson& conditions, std::string_view type) {
-  const auto found = std::ranges::find_if(conditions, [&](const StatusJson& condition) {
-    return condition.value("type", StatusJson()) == StatusJson(type);
-  });
+Json* findCondition(Json& conditions, std::string_view type) {
+  const auto found = std::ranges::find_if(
+      conditions, [&](const Json& condition) { return condition.value("type", Json()) == Json(type); });
   return found == conditions.end() ? nullptr : &*found;
 }
 
 // The status being made, which began as the one that stands there.
 class StatusText {
  public:
-  StatusText(StatusJson standing, int64_t generation, std::chrono::sys_seconds now)
-      : status_(standing.is_object() ? std::move(standing) : StatusJson::object()),
+  StatusText(Json standing, int64_t generation, std::chrono::sys_seconds now)
+      : status_(standing.is_object() ? std::move(standing) : Json::object()),
         generation_(generation),
         now_(now) {
     status_["observedGeneration"] = generation;
-    StatusJson conditions = StatusJson::array();
-    for (const StatusJson& condition : status_.value("conditions", StatusJson::array())) {
+    Json conditions = Json::array();
+    for (const Json& condition : status_.value("conditions", Json::array())) {
       if (condition.is_object()) conditions.push_back(condition);
     }
     status_["conditions"] = std::move(conditions);
@@ -75,39 +75,39 @@ class StatusText {
 
   // When the condition became what it is: now, unless it was that before.
   void set(std::string_view type, ConditionText text) {
-    StatusJson wanted = {{"type", type},
-                         {"status", wordOf(text.status)},
-                         {"observedGeneration", generation_},
-                         {"lastTransitionTime", kube::timestampText(now_)},
-                         {"reason", std::move(text.reason)},
-                         {"message", cut(std::move(text.message))}};
-    StatusJson* found = findCondition(status_["conditions"], type);
+    Json wanted = {{"type", type},
+                   {"status", wordOf(text.status)},
+                   {"observedGeneration", generation_},
+                   {"lastTransitionTime", kube::timestampText(now_)},
+                   {"reason", std::move(text.reason)},
+                   {"message", cut(std::move(text.message))}};
+    Json* found = findCondition(status_["conditions"], type);
     if (found == nullptr) {
       status_["conditions"].push_back(std::move(wanted));
       return;
     }
-    const StatusJson since = found->value("lastTransitionTime", StatusJson());
-    if (found->value("status", StatusJson()) == wanted["status"] && since.is_string())
+    const Json since = found->value("lastTransitionTime", Json());
+    if (found->value("status", Json()) == wanted["status"] && since.is_string())
       wanted["lastTransitionTime"] = since;
     *found = std::move(wanted);
   }
   // For how long a condition that was set has been what it is.
   std::chrono::seconds age(std::string_view type) {
-    const StatusJson* condition = findCondition(status_["conditions"], type);
+    const Json* condition = findCondition(status_["conditions"], type);
     const auto since = kube::parseTimestamp((*condition)["lastTransitionTime"].get<std::string>());
     return since ? now_.time_since_epoch() - std::chrono::seconds(*since) : std::chrono::seconds(0);
   }
-  void put(const char* key, StatusJson value) {
+  void put(const char* key, Json value) {
     if (value.empty()) {
       status_.erase(key);
     } else {
       status_[key] = std::move(value);
     }
   }
-  StatusJson take() { return std::move(status_); }
+  Json take() { return std::move(status_); }
 
  private:
-  StatusJson status_;
+  Json status_;
   const int64_t generation_;
   const std::chrono::sys_seconds now_;
 };
@@ -210,11 +210,11 @@ ConditionText providerReady(const graph::Graph& graph, const CriticalService& se
 }
 
 // The reason of a condition as it stands; empty: there is no such condition.
-std::string standingReason(const StatusJson& standing, std::string_view type) {
+std::string standingReason(const Json& standing, std::string_view type) {
   if (!standing.is_object() || !standing.contains("conditions")) return {};
-  for (const StatusJson& condition : standing["conditions"]) {
-    if (!condition.is_object() || condition.value("type", StatusJson()) != StatusJson(type)) continue;
-    const StatusJson reason = condition.value("reason", StatusJson());
+  for (const Json& condition : standing["conditions"]) {
+    if (!condition.is_object() || condition.value("type", Json()) != Json(type)) continue;
+    const Json reason = condition.value("reason", Json());
     return reason.is_string() ? reason.get<std::string>() : std::string();
   }
   return {};
@@ -222,7 +222,7 @@ std::string standingReason(const StatusJson& standing, std::string_view type) {
 
 // Nobody is asked when the last finalizer of a terminating object goes. That is as it should be of a provider
 // that lastout has let go, because its criteria held, and of one that its own finalizer holds.
-ConditionText enforced(const CriticalService& service, const StatusJson& standing,
+ConditionText enforced(const CriticalService& service, const Json& standing,
                        const ProviderObservation& provider, const ConditionText& satisfied,
                        const WebhookEnforcement& enforcement) {
   const bool wasLetGo = !service.providerUid.empty() && satisfied.status != std::optional(false) &&
@@ -321,31 +321,29 @@ std::string askedByAnnotations(const admission::ClusterView& view, const Critica
 
 // --- the other fields
 
-StatusJson unmetCriteria(const graph::Graph& graph, const std::vector<CriterionState>& criteria) {
-  StatusJson unmet = StatusJson::array();
+Json unmetCriteria(const graph::Graph& graph, const std::vector<CriterionState>& criteria) {
+  Json unmet = Json::array();
   for (const CriterionState& criterion : criteria) {
     if (criterion.why.empty()) continue;
-    StatusJson examples = StatusJson::array();
+    Json examples = Json::array();
     for (const graph::ObjectId object : criterion.examples) examples.push_back(toString(graph.key(object)));
-    StatusJson one = {
-        {"field", criterion.field}, {"message", cut(criterion.why)}, {"count", criterion.holders}};
+    Json one = {{"field", criterion.field}, {"message", cut(criterion.why)}, {"count", criterion.holders}};
     if (!examples.empty()) one["examples"] = std::move(examples);
     unmet.push_back(std::move(one));
   }
   return unmet;
 }
 
-StatusJson seenTypes(const CriticalService& service) {
-  StatusJson names = StatusJson::array();
+Json seenTypes(const CriticalService& service) {
+  Json names = Json::array();
   for (const kube::GroupResource& type : service.seenTypes) names.push_back(kube::crdName(type));
   return names;
 }
 
-StatusJson providerFields(const StatusJson& standing, const ProviderObservation& provider,
-                          const std::optional<bool>& ready) {
-  StatusJson fields = standing.is_object() && standing.value("provider", StatusJson()).is_object()
-                          ? standing["provider"]
-                          : StatusJson::object();
+Json providerFields(const Json& standing, const ProviderObservation& provider,
+                    const std::optional<bool>& ready) {
+  Json fields = standing.is_object() && standing.value("provider", Json()).is_object() ? standing["provider"]
+                                                                                       : Json::object();
   for (const char* mine : {"uid", "present", "ready", "replacedBy"}) fields.erase(mine);
   if (!provider.seen.uid.empty()) fields["uid"] = provider.seen.uid;
   if (provider.present) fields["present"] = *provider.present;
@@ -356,8 +354,8 @@ StatusJson providerFields(const StatusJson& standing, const ProviderObservation&
 
 }  // namespace
 
-StatusJson statusOf(const admission::ClusterView& view, const CriticalService& service,
-                    const StatusJson& standing, const StatusFacts& facts) {
+Json statusOf(const admission::ClusterView& view, const CriticalService& service, const Json& standing,
+              const StatusFacts& facts) {
   const graph::Graph& graph = view.graph();
   std::vector<CriterionState> criteria;
   criteria.reserve(service.criteria.size());
@@ -382,10 +380,10 @@ StatusJson statusOf(const admission::ClusterView& view, const CriticalService& s
   return status.take();
 }
 
-StatusJson statusOfNotUnderstood(int64_t generation, const std::string& why, const StatusJson& standing,
-                                 std::chrono::sys_seconds now, bool guards) {
+Json statusOfNotUnderstood(int64_t generation, const std::string& why, const Json& standing,
+                           std::chrono::sys_seconds now, bool guards) {
   StatusText status(standing, generation, now);
-  status.put("unmetCriteria", StatusJson::array());
+  status.put("unmetCriteria", Json::array());
   const std::string what = std::string("the spec cannot be understood; ") +
                            (guards ? "what it said before is guarded" : "nothing is guarded");
   for (const char* type : {"Satisfied", "ProviderReady", "Stuck", "DependenciesKnown"})
@@ -403,12 +401,12 @@ bool awaitsLists(const admission::ClusterView& view, const CriticalService& serv
   });
 }
 
-std::optional<StatusJson> statusPatch(const StatusJson& standing, const StatusJson& wanted) {
-  const StatusJson before = standing.is_object() ? standing : StatusJson::object();
-  StatusJson patch = StatusJson::object();
+std::optional<Json> statusPatch(const Json& standing, const Json& wanted) {
+  const Json before = standing.is_object() ? standing : Json::object();
+  Json patch = Json::object();
   for (const char* key : {"observedGeneration", "provider", "unmetCriteria", "seenTypes", "conditions"}) {
-    const StatusJson then = before.value(key, StatusJson());
-    StatusJson now = wanted.value(key, StatusJson());
+    const Json then = before.value(key, Json());
+    Json now = wanted.value(key, Json());
     if (then == now) continue;
     // A patch of a map says what goes.
     if (then.is_object() && now.is_object()) {
@@ -422,13 +420,13 @@ std::optional<StatusJson> statusPatch(const StatusJson& standing, const StatusJs
   return patch;
 }
 
-bool isPressing(const StatusJson& standing, const StatusJson& wanted) {
-  const auto gist = [](const StatusJson& status) {
-    StatusJson kept = status.is_object() ? status : StatusJson::object();
+bool isPressing(const Json& standing, const Json& wanted) {
+  const auto gist = [](const Json& status) {
+    Json kept = status.is_object() ? status : Json::object();
     for (const auto& [list, words] : {std::pair("unmetCriteria", std::vector{"message", "count", "examples"}),
                                       std::pair("conditions", std::vector{"message"})}) {
       if (!kept.contains(list) || !kept[list].is_array()) continue;
-      for (StatusJson& one : kept[list]) {
+      for (Json& one : kept[list]) {
         for (const char* word : words) {
           if (one.is_object()) one.erase(word);
         }

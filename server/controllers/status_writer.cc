@@ -6,13 +6,14 @@
 #include "client/value_picker.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
+#include "kube/value.h"
 
 namespace lastout::server {
 namespace {
 
+using kube::Json;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
-using StatusJson = nlohmann::json;
 
 constexpr milliseconds kUnreadablePause{10'000};  // before a provider is read again that could not be
 constexpr milliseconds kWatchPause{5'000};        // for the watch to tell of a write, or of who was faster
@@ -20,9 +21,9 @@ constexpr milliseconds kRefusedPause{30'000};     // before what was refused is 
 constexpr milliseconds kPassPause{200};           // between two looks, whatever changes
 constexpr milliseconds kFullPause{5'000};         // and no longer, although the view did not
 
-StatusJson statusIn(const kube::Value& object) {
+Json statusIn(const kube::Value& object) {
   const kube::Value* status = object.find("status");
-  return status == nullptr ? StatusJson() : StatusJson(kube::toJson(*status));
+  return status == nullptr ? Json() : Json(kube::toJson(*status));
 }
 
 // Nobody is answered better now, or at all. All else is about one object: another webhook may deny its writes
@@ -185,7 +186,7 @@ bool StatusWriter::isDue(Record& record, const Due& due, TimePoint now) const {
 
 // Writes over the version that was seen. If the object has changed since, the watch will show it, and the
 // patch is computed again.
-bool StatusWriter::write(const std::string& name, const Due& due, StatusJson patch) {
+bool StatusWriter::write(const std::string& name, const Due& due, Json patch) {
   const auto type = view_.find(criticalservice::criticalServiceType());
   if (!type || !options_.mayWrite()) return false;
   const auto written = ObjectClient(*server_, options_.patience)

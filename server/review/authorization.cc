@@ -10,13 +10,14 @@
 #include "client/writes.h"
 #include "kube/messages.h"
 #include "kube/names.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 #include "server/runtime/object_client.h"
 
 namespace lastout::server {
 namespace {
 
-using AccessJson = nlohmann::json;
+using kube::Json;
 
 constexpr const char* kTokenReviews = "/apis/authentication.k8s.io/v1/tokenreviews";
 constexpr const char* kAccessReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
@@ -32,35 +33,35 @@ std::string tokenIn(std::string_view header) {
   return std::string(token);
 }
 
-AccessJson review(std::string_view group, const char* kind, AccessJson spec) {
+Json review(std::string_view group, const char* kind, Json spec) {
   return {{"apiVersion", std::string(group) + "/v1"}, {"kind", kind}, {"spec", std::move(spec)}};
 }
 
 // The `status` of a review that was posted, or why there is none.
-kube::Result<AccessJson> statusOf(client::ApiServer& server, const char* path, const AccessJson& asked,
-                                  std::chrono::milliseconds patience) {
+kube::Result<Json> statusOf(client::ApiServer& server, const char* path, const Json& asked,
+                            std::chrono::milliseconds patience) {
   const auto whole = ObjectClient(server, patience, kMostOwnObjectBytes).ask(client::creation(path, asked));
   if (!whole) return tl::unexpected(kube::Error{whole.error().why, {}, {}});
-  AccessJson answer = AccessJson::parse(whole->body, nullptr, false);
+  Json answer = Json::parse(whole->body, nullptr, false);
   if (!answer.is_object() || !answer.contains("status") || !answer["status"].is_object())
     return tl::unexpected(kube::Error{"the answer is no review", {}, {}});
   return std::move(answer["status"]);
 }
 
-bool isTrue(const AccessJson& object, const char* key) {
+bool isTrue(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_boolean() && found->get<bool>();
 }
 
-std::string textAt(const AccessJson& object, const char* key) {
+std::string textAt(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 // What the user, as the API server describes them, is asked to be allowed; whether they are.
-kube::Result<bool> mayDo(client::ApiServer& server, const AccessJson& user, const char* attributes,
-                         AccessJson asked, std::chrono::milliseconds patience) {
-  AccessJson spec = {{"user", textAt(user, "username")}, {attributes, std::move(asked)}};
+kube::Result<bool> mayDo(client::ApiServer& server, const Json& user, const char* attributes, Json asked,
+                         std::chrono::milliseconds patience) {
+  Json spec = {{"user", textAt(user, "username")}, {attributes, std::move(asked)}};
   for (const char* field : {"uid", "groups", "extra"}) {
     if (user.contains(field)) spec[field] = user[field];
   }
@@ -73,7 +74,7 @@ kube::Result<bool> mayDo(client::ApiServer& server, const AccessJson& user, cons
 
 // As the API server sees a request: one for a Namespace is one in that namespace, too, whose Roles may grant
 // it.
-AccessJson attributesOf(const admission::NeededRight& right) {
+Json attributesOf(const admission::NeededRight& right) {
   const kube::ObjectKey& object = right.object;
   const bool isNamespace = object.type == kube::kNamespaces;
   return {{"verb", right.verb},
@@ -198,7 +199,7 @@ ObjectRights::ObjectRights(const std::shared_ptr<client::Access>& access) : serv
 kube::Result<std::vector<admission::NeededRight>> ObjectRights::lacking(
     const std::string& userInfo, const std::vector<admission::NeededRight>& rights,
     client::TimePoint deadline) const {
-  const AccessJson user = AccessJson::parse(userInfo, nullptr, false);
+  const Json user = Json::parse(userInfo, nullptr, false);
   std::vector<admission::NeededRight> lacking;
   for (const admission::NeededRight& right : rights) {
     const auto left =

@@ -14,7 +14,7 @@
 namespace lastout::server {
 namespace {
 
-using SentinelJson = nlohmann::json;
+using kube::Json;
 
 constexpr const char* kSentinelName = "lastout-sentinel";
 // It is always there, and nobody can delete it: nothing waits for the sentinel to go while lastout is dead.
@@ -79,17 +79,17 @@ client::ApiRequest requestToProbe() {
 }
 
 client::ApiRequest requestToCreateSentinel(const std::string& ownerUid) {
-  SentinelJson metadata = {
+  Json metadata = {
       {"name", kSentinelName},
       {"labels", {{"app.kubernetes.io/name", "lastout"}, {kSentinelLabel, "true"}}},
       {"annotations",
        {{"lastout.dev/purpose", "lastout deletes this by dry runs, to see that API servers ask it"}}}};
   const std::string owner = kube::crdKey(criticalservice::criticalServiceType()).name;
   if (!ownerUid.empty())
-    metadata["ownerReferences"] = SentinelJson::array({{{"apiVersion", kube::kApiExtensionsApiVersion},
-                                                        {"kind", "CustomResourceDefinition"},
-                                                        {"name", owner},
-                                                        {"uid", ownerUid}}});
+    metadata["ownerReferences"] = Json::array({{{"apiVersion", kube::kApiExtensionsApiVersion},
+                                                {"kind", "CustomResourceDefinition"},
+                                                {"name", owner},
+                                                {"uid", ownerUid}}});
   return client::creation(
       kSentinels,
       {{"apiVersion", kube::kCoordinationApiVersion}, {"kind", "Lease"}, {"metadata", std::move(metadata)}});

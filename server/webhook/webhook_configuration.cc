@@ -15,7 +15,7 @@
 namespace lastout::server {
 namespace {
 
-using Json = nlohmann::json;
+using kube::Json;
 
 constexpr size_t kPathBytes = 16;
 constexpr int kReviewTimeout = 5;  // seconds

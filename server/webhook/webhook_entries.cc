@@ -9,6 +9,7 @@
 #include "criticalservice/critical_service.h"
 #include "criticalservice/validation.h"
 #include "kube/names.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 #include "protection/cel.h"
 #include "server/webhook/sentinel.h"
@@ -17,7 +18,7 @@
 namespace lastout::server {
 namespace {
 
-using EntryJson = nlohmann::json;
+using kube::Json;
 using Literals = std::vector<std::string>;
 
 constexpr const char* kServicesWebhook = "criticalservices.lastout.dev";
@@ -30,8 +31,8 @@ constexpr size_t kDigestBytes = 8;
 constexpr const char* kNamespacedName = "(oldObject.metadata.namespace + '/' + oldObject.metadata.name) in [";
 constexpr const char* kClusterName = "oldObject.metadata.name in [";
 
-EntryJson rule(const std::vector<std::string>& operations, const std::string& group,
-               std::vector<std::string> resources, const char* scope = "*") {
+Json rule(const std::vector<std::string>& operations, const std::string& group,
+          std::vector<std::string> resources, const char* scope = "*") {
   return {{"operations", operations},
           {"apiGroups", {group}},
           {"apiVersions", {"*"}},
@@ -39,27 +40,25 @@ EntryJson rule(const std::vector<std::string>& operations, const std::string& gr
           {"scope", scope}};
 }
 
-EntryJson deletionsOf(const kube::GroupResource& type, const char* scope = "*") {
+Json deletionsOf(const kube::GroupResource& type, const char* scope = "*") {
   return rule({"DELETE"}, type.group, {type.resource}, scope);
 }
 
-EntryJson updatesOf(const kube::GroupResource& type, const char* scope = "*") {
+Json updatesOf(const kube::GroupResource& type, const char* scope = "*") {
   return rule({"UPDATE"}, type.group, {type.resource, type.resource + "/scale"}, scope);
 }
 
-EntryJson selector(const char* how, const EntryJson& namespaces) {
-  EntryJson expression = {{"key", kNameOfNamespace}, {"operator", how}};
+Json selector(const char* how, const Json& namespaces) {
+  Json expression = {{"key", kNameOfNamespace}, {"operator", how}};
   if (!namespaces.empty()) expression["values"] = namespaces;
-  return {{"matchExpressions", EntryJson::array({std::move(expression)})}};
+  return {{"matchExpressions", Json::array({std::move(expression)})}};
 }
 
-EntryJson outsideOf(const std::string& ownNamespace) {
-  return selector("NotIn", unaskedNamespaces(ownNamespace));
-}
+Json outsideOf(const std::string& ownNamespace) { return selector("NotIn", unaskedNamespaces(ownNamespace)); }
 
 // What is in no namespace matches every selector by namespace, also the one that no namespace does, as each
 // has this label.
-EntryJson withinAny(const std::set<std::string>& namespaces) {
+Json withinAny(const std::set<std::string>& namespaces) {
   return namespaces.empty() ? selector("DoesNotExist", {}) : selector("In", namespaces);
 }
 
@@ -69,18 +68,17 @@ WebhookEntry entryOfServices(bool withDeletions) {
   const kube::GroupResource type = criticalservice::criticalServiceType();
   std::vector<std::string> operations{"CREATE", "UPDATE"};
   if (withDeletions) operations.emplace_back("DELETE");
-  return {kServicesWebhook, EntryJson::array({rule(operations, type.group, {type.resource})}),
-          EntryJson::object()};
+  return {kServicesWebhook, Json::array({rule(operations, type.group, {type.resource})}), Json::object()};
 }
 
 // A selector by namespace looks at a Namespace's own labels, so Namespaces have a webhook of their own.
 void addNamespaces(std::vector<WebhookEntry>& entries, const ReviewedObjects& objects) {
-  EntryJson names = EntryJson::array();
+  Json names = Json::array();
   for (const kube::ObjectKey& object : objects.deleted)
     if (object.type == kube::kNamespaces) names.push_back(object.name);
   if (!names.empty())
     entries.push_back(
-        {kNamespacesWebhook, EntryJson::array({deletionsOf(kube::kNamespaces)}), selector("In", names)});
+        {kNamespacesWebhook, Json::array({deletionsOf(kube::kNamespaces)}), selector("In", names)});
 }
 
 // Names of webhooks, each given once. Anybody may name a type whose name would be another webhook's.
@@ -133,12 +131,10 @@ ListedByType listed(const std::set<kube::ObjectKey>& objects, bool namespaced) {
 void addClusterScoped(std::vector<WebhookEntry>& entries, EntryNames& names, const ReviewedObjects& objects) {
   for (const auto& [type, literals] : listed(objects.scaled, false))
     addListed(entries, names, "scale." + nameFor(type),
-              {"", EntryJson::array({updatesOf(type, "Cluster")}), EntryJson::object()}, kClusterName,
-              literals);
+              {"", Json::array({updatesOf(type, "Cluster")}), Json::object()}, kClusterName, literals);
   for (const auto& [type, literals] : listed(objects.deleted, false))
     addListed(entries, names, nameFor(type),
-              {"", EntryJson::array({deletionsOf(type, "Cluster")}), EntryJson::object()}, kClusterName,
-              literals);
+              {"", Json::array({deletionsOf(type, "Cluster")}), Json::object()}, kClusterName, literals);
 }
 
 }  // namespace
@@ -154,12 +150,12 @@ std::vector<WebhookEntry> entriesByObject(const ReviewedObjects& objects, const 
   EntryNames names;
   for (const auto& [type, literals] : listed(objects.deleted, true))
     addListed(entries, names, nameFor(type),
-              {"", EntryJson::array({deletionsOf(type, "Namespaced")}), outsideOf(ownNamespace)},
-              kNamespacedName, literals);
+              {"", Json::array({deletionsOf(type, "Namespaced")}), outsideOf(ownNamespace)}, kNamespacedName,
+              literals);
   for (const auto& [type, literals] : listed(objects.scaled, true))
     addListed(entries, names, "scale." + nameFor(type),
-              {"", EntryJson::array({updatesOf(type, "Namespaced")}), outsideOf(ownNamespace)},
-              kNamespacedName, literals);
+              {"", Json::array({updatesOf(type, "Namespaced")}), outsideOf(ownNamespace)}, kNamespacedName,
+              literals);
   addClusterScoped(entries, names, objects);
   addNamespaces(entries, objects);
   return entries;
@@ -170,7 +166,7 @@ std::vector<WebhookEntry> entriesByNamespace(const ReviewedObjects& objects,
   std::vector<WebhookEntry> entries{entryOfServices(true)};
   EntryNames names;
   std::set<std::string> namespaces;
-  EntryJson rules = EntryJson::array();
+  Json rules = Json::array();
   for (const auto& [type, literals] : listed(objects.deleted, true))
     rules.push_back(deletionsOf(type, "Namespaced"));
   for (const auto& [type, literals] : listed(objects.scaled, true))
@@ -187,7 +183,7 @@ std::vector<WebhookEntry> entriesByNamespace(const ReviewedObjects& objects,
 std::vector<WebhookEntry> entriesByType(const ReviewedObjects& objects, const std::string& ownNamespace) {
   std::set<kube::GroupResource> everywhere = objects.providers;
   everywhere.insert({kube::kCustomResourceDefinitions, criticalservice::criticalServiceType()});
-  EntryJson deletions = EntryJson::array();
+  Json deletions = Json::array();
   for (const kube::GroupResource& type : everywhere) deletions.push_back(deletionsOf(type));
   std::set<kube::GroupResource> scaled;
   for (const kube::ObjectKey& object : objects.scaled) scaled.insert(object.type);
@@ -195,7 +191,7 @@ std::vector<WebhookEntry> entriesByType(const ReviewedObjects& objects, const st
   std::vector<WebhookEntry> entries{
       entryOfServices(false),
       {kDeletionsWebhook, std::move(deletions), outsideOf(ownNamespace)},
-      {kNamespacesWebhook, EntryJson::array({deletionsOf(kube::kNamespaces)}), outsideOf("")}};
+      {kNamespacesWebhook, Json::array({deletionsOf(kube::kNamespaces)}), outsideOf("")}};
   std::set<kube::GroupResource> needed;
   std::set<std::string> neededIn;
   for (const kube::ObjectKey& object : objects.deleted) {
@@ -203,7 +199,7 @@ std::vector<WebhookEntry> entriesByType(const ReviewedObjects& objects, const st
     needed.insert(object.type);
     if (!object.namespaceName.empty()) neededIn.insert(object.namespaceName);
   }
-  EntryJson rules = EntryJson::array();
+  Json rules = Json::array();
   for (const kube::GroupResource& type : needed) rules.push_back(deletionsOf(type));
   if (!needed.empty()) entries.push_back({"dependencies.lastout.dev", std::move(rules), withinAny(neededIn)});
   return entries;
