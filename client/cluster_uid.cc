@@ -14,9 +14,6 @@ constexpr std::chrono::milliseconds kPatienceWithOne{8'000};
 constexpr size_t kMostClusterBytes = size_t{256} << 10;
 constexpr int kFound = 200;
 
-// No answer yet: the server is slow, or is just beginning.
-bool isForLater(int code) { return code == 408 || code == 429 || code >= 500; }
-
 ServerStatus unknownCluster(const std::string& why, std::optional<std::chrono::seconds> retryAfter = {}) {
   return {0, "", "namespace kube-system, which tells one cluster from another, cannot be read: " + why,
           retryAfter};
@@ -33,7 +30,7 @@ tl::expected<std::string, ServerStatus> clusterUid(ApiServer& server) {
   if (!whole) return tl::unexpected(unknownCluster(whole.error().message));
   const int code = whole->answer.status;
   if (code != kFound) {
-    if (!isForLater(code)) return {};
+    if (!isTransient(code)) return {};
     const ServerStatus status = statusOfAnswer(*whole);
     return tl::unexpected(
         unknownCluster(toString(status), status.retryAfter ? status.retryAfter : whole->answer.retryAfter));

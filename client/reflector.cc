@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/status_reason.h"
+
 namespace lastout::client {
 namespace {
 
@@ -19,7 +21,6 @@ constexpr int kMisbehaved = 200;  // an answer that is none, though it is called
 constexpr int kUnauthorized = 401;
 constexpr int kForbidden = 403;
 constexpr int kNotFound = 404;
-constexpr int kTooManyRequests = 429;
 constexpr int kServerErrors = 500;
 
 bool isDecimal(std::string_view text) {
@@ -42,7 +43,7 @@ std::string reason(const ServerStatus& status) {
 bool mayResume(const ServerStatus& status) {
   if (isExpired(status) || status.isBehind) return false;
   return status.code == 0 || status.code == kUnauthorized || status.code == kForbidden ||
-         status.code == kTooManyRequests || status.code >= kServerErrors;
+         status.code == kube::kTooManyRequests || status.code >= kServerErrors;
 }
 
 // Namespaces' names hold no slash.
@@ -238,7 +239,7 @@ void Reflector::failed(const ServerStatus& status, TimePoint now) {
 // another history.
 void Reflector::listFailed(const ServerStatus& status) {
   if (isExpired(status) && !continueToken_.empty()) inPages_ = false;
-  if (status.code != kTooManyRequests) listNext();
+  if (status.code != kube::kTooManyRequests) listNext();
   if (status.code == kForbidden)
     know(SyncStatus::State::Forbidden, reason(status));
   else if (status.code == kNotFound)

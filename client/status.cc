@@ -4,6 +4,7 @@
 
 #include "client/value_picker.h"
 #include "kube/messages.h"
+#include "kube/status_reason.h"
 #include "kube/value.h"
 
 namespace lastout::client {
@@ -39,8 +40,11 @@ bool isExpired(const ServerStatus& status) {
 
 bool isBetweenStates(const ServerStatus& status) {
   if (status.code == 404) return status.reason.empty();
-  return status.code == 429 && status.message.find("storage is (re)initializing") != std::string::npos;
+  return status.code == kube::kTooManyRequests &&
+         status.message.find("storage is (re)initializing") != std::string::npos;
 }
+
+bool isTransient(int code) { return code == 408 || code == kube::kTooManyRequests || code >= 500; }
 
 bool isTooLarge(const ServerStatus& status) {
   const auto says = [&](const char* words) { return status.message.find(words) != std::string::npos; };

@@ -30,6 +30,10 @@ bool isExpired(const ServerStatus& status);
 // asking again soon is right, whatever `retryAfter` says.
 bool isBetweenStates(const ServerStatus& status);
 
+// The code is that of a server, or of somebody's webhook, that cannot answer now (408, 429 and 5xx); any
+// other error says something about the request.
+bool isTransient(int code);
+
 // The object that was written is larger than the API server takes (413), or what it keeps objects in: etcd,
 // or the connection to it, whose words come with a 500.
 bool isTooLarge(const ServerStatus& status);

@@ -9,6 +9,9 @@
 
 namespace lastout::kube {
 
+// The code of a server that is busy, or that asks to be asked again later.
+inline constexpr int kTooManyRequests = 429;
+
 struct StatusReason {
   std::string_view reason;
   int code;
@@ -29,7 +32,7 @@ inline constexpr StatusReason kStatusReasons[] = {
     {"RequestEntityTooLarge", 413},
     {"UnsupportedMediaType", 415},
     {"Invalid", 422},
-    {"TooManyRequests", 429},
+    {"TooManyRequests", kTooManyRequests},
     {"InternalError", 500},
     {"ServiceUnavailable", 503},
     {"Timeout", 504},

@@ -6,6 +6,7 @@
 #include "kube/encoding.h"
 #include "kube/messages.h"
 #include "kube/parse.h"
+#include "kube/status_reason.h"
 
 namespace lastout::simulator {
 namespace {
@@ -31,7 +32,8 @@ std::string wordsOfStatus(const WebhookResponse& response) {
   if (status == 401) return "the server has asked for the client to provide credentials";
   if (status == 404) return "the server could not find the requested resource";
   if (status == 405) return "the server does not allow this method on the requested resource";
-  if (status == 429) return "the server has received too many requests and has asked us to try again later";
+  if (status == kube::kTooManyRequests)
+    return "the server has received too many requests and has asked us to try again later";
   if (status == 503) return "the server is currently unable to handle the request";
   if (status == 504)
     return "the server was unable to return a response in the time allotted, but may still be processing the "

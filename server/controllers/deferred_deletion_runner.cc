@@ -4,6 +4,7 @@
 #include <set>
 
 #include "admission/deferral.h"
+#include "client/status.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
 #include "kube/well_known.h"
@@ -40,8 +41,7 @@ bool isOwnDenial(const client::ServerStatus& refusal) {
          message.find(".lastout.dev\" denied the request") != std::string::npos;
 }
 
-// Not that the server, or somebody's webhook, cannot answer now.
-bool isDefinite(int status) { return status >= 400 && status < 500 && status != 408 && status != 429; }
+bool isDefinite(int code) { return code >= 400 && !client::isTransient(code); }
 
 }  // namespace
 

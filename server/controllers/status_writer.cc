@@ -6,6 +6,7 @@
 #include "client/value_picker.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
+#include "kube/status_reason.h"
 #include "kube/value.h"
 
 namespace lastout::server {
@@ -28,7 +29,9 @@ Json statusIn(const kube::Value& object) {
 
 // Nobody is answered better now, or at all. All else is about one object: another webhook may deny its writes
 // (403), or break over them (500).
-bool isAboutAll(int code) { return code == 0 || code == 401 || code == 429 || (code >= 502 && code <= 504); }
+bool isAboutAll(int code) {
+  return code == 0 || code == 401 || code == kube::kTooManyRequests || (code >= 502 && code <= 504);
+}
 
 }  // namespace
 
@@ -120,7 +123,7 @@ bool StatusWriter::readProvider(const Name& name) {
   client::ApiRequest request;
   request.target = client::objectPath(*type, name.provider.namespaceName, name.provider.name);
   const auto whole = ObjectClient(*server_, options_.patience).ask(request);
-  if (!whole && (whole.error().code == 0 || whole.error().code == 429)) {
+  if (!whole && (whole.error().code == 0 || whole.error().code == kube::kTooManyRequests)) {
     troubled(whole.error());
     return false;
   }

@@ -11,6 +11,7 @@
 #include "criticalservice/validation.h"
 #include "kube/messages.h"
 #include "kube/parse.h"
+#include "kube/status_reason.h"
 
 namespace lastout::server {
 namespace {
@@ -21,7 +22,6 @@ using std::chrono::microseconds;
 using std::chrono::steady_clock;
 
 constexpr int kForbidden = 403;
-constexpr int kTooManyRequests = 429;
 constexpr int kRetryAfter = 5;  // seconds; client-go asks up to ten times
 
 bool isService(const admission::Review& review) {
@@ -127,7 +127,7 @@ admission::ReviewAnswer ReviewHandler::answerOf(const admission::Review& review,
   if (isAlone && store != nullptr && std::ranges::any_of(protections, &protection::Denial::isReplayed))
     addAdvice(message, store->adviceToReplay(review));
   answer.refusal = {code, message, std::move(judgement.explanation.causes),
-                    code == kTooManyRequests ? std::optional(kRetryAfter) : std::nullopt};
+                    code == kube::kTooManyRequests ? std::optional(kRetryAfter) : std::nullopt};
   return answer;
 }
 

@@ -8,6 +8,7 @@
 #include "client/value_picker.h"
 #include "client/writes.h"
 #include "kube/encoding.h"
+#include "kube/status_reason.h"
 
 namespace lastout::server {
 namespace {
@@ -17,7 +18,7 @@ constexpr std::chrono::milliseconds kAttemptPause{1'000};
 constexpr std::chrono::milliseconds kLongestAttemptPause{30'000};
 constexpr int kMostBeginnings = 20;  // of one list
 
-bool mayPass(int code) { return code == 0 || code == 429 || code >= 500; }
+bool mayPass(int code) { return code == 0 || code == kube::kTooManyRequests || code >= 500; }
 
 NotDone notDone(const client::WholeAnswer& whole) {
   client::ServerStatus refusal = client::statusOfAnswer(whole);
