@@ -4,6 +4,7 @@
 
 #include "admission/denial_text.h"
 #include "admission/text_writer.h"
+#include "kube/well_known.h"
 
 namespace lastout::admission {
 namespace {
@@ -89,9 +90,9 @@ void DenialText::writeSubject(TextWriter& text) const {
 // A namespace, a CRD, or what owns the provider.
 void DenialText::writeParent(TextWriter& text, const criticalservice::CriticalService& service) const {
   const bool isSeen = graph_.find(service.provider).has_value();
-  const bool defines = object_.resource == "customresourcedefinitions";
+  const bool defines = object_.isOf(kube::kCustomResourceDefinitions);
   text.either(isSeen, "", " may");
-  if (object_.resource == "namespaces")
+  if (object_.isOf(kube::kNamespaces))
     text << " hold";
   else
     text.either(defines, " define", " own");

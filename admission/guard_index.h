@@ -27,6 +27,10 @@ struct KeyView {
   std::string_view resource;
   std::string_view namespaceName;
   std::string_view name;
+
+  bool isOf(const kube::GroupResource& type) const {
+    return resource == type.resource && group == type.group;
+  }
 };
 KeyView viewOf(const kube::ObjectKey& key);
 

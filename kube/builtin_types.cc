@@ -83,10 +83,10 @@ constexpr KnownType kBuiltIn[] = {
 };
 
 constexpr KnownType kCustom[] = {
-    {"lastout.dev", "v1alpha1", "criticalservices", "CriticalService", kCluster, {"critsvc"}},
-    {"lastout.dev", "v1alpha1", "deletionpolicies", "DeletionPolicy", kCluster, {"delpol"}},
-    {"work.open-cluster-management.io", "v1", "manifestworks", "ManifestWork", kNamespaced, {}},
-    {"work.open-cluster-management.io", "v1", "appliedmanifestworks", "AppliedManifestWork", kCluster, {}},
+    {kLastoutGroup, kLastoutVersion, "criticalservices", "CriticalService", kCluster, {"critsvc"}},
+    {kLastoutGroup, kLastoutVersion, "deletionpolicies", "DeletionPolicy", kCluster, {"delpol"}},
+    {kWorkGroup, kWorkVersion, "manifestworks", "ManifestWork", kNamespaced, {}},
+    {kWorkGroup, kWorkVersion, "appliedmanifestworks", "AppliedManifestWork", kCluster, {}},
 };
 
 constexpr WorkloadType kWorkloads[] = {

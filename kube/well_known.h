@@ -1,6 +1,6 @@
 // Names to which Kubernetes, Open Cluster Management and lastout give a meaning, each written once: API
-// groups, types and finalizers. Tables of types that are read as a whole (builtin_types.cc) spell the groups
-// out.
+// groups, types and finalizers. The table of built-in types (builtin_types.cc), which is read as a whole,
+// spells Kubernetes' groups out.
 #pragma once
 
 #include <string>
@@ -30,8 +30,10 @@ inline constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
 
 // The groups of CriticalServices and of Open Cluster Management's ManifestWorks.
 inline constexpr std::string_view kLastoutGroup = "lastout.dev";
+inline constexpr std::string_view kLastoutVersion = "v1alpha1";
 inline constexpr std::string_view kLastoutApiVersion = "lastout.dev/v1alpha1";
 inline constexpr std::string_view kWorkGroup = "work.open-cluster-management.io";
+inline constexpr std::string_view kWorkVersion = "v1";
 inline constexpr std::string_view kWorkApiVersion = "work.open-cluster-management.io/v1";
 
 // Types of the core group.
@@ -85,6 +87,8 @@ inline constexpr std::string_view kOrphanFinalizer = "orphan";
 // By which API servers keep a CRD until its instances are gone.
 inline constexpr std::string_view kCrdCleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
+// All of lastout's own begin with it, those of other versions, too.
+inline constexpr std::string_view kFinalizerDomain = "lastout.dev/";
 // lastout's own: on an owner that is kept until all that it owns is gone (control/kept_work_rule.h), and on a
 // provider that is held until its criteria hold (control/held_provider_rule.h).
 inline constexpr std::string_view kAppliedObjectsFinalizer = "lastout.dev/applied-objects";

@@ -41,7 +41,7 @@ bool mayMatchNamespaced(const DeletionPolicy& policy) {
 // Namespaces, or objects in them.
 bool mayMatchInNamespaces(const DeletionPolicy& policy) {
   return mayMatchNamespaced(policy) || anyPattern(policy, [](const ResourcePattern& one) {
-           return one == ResourcePattern{"", "namespaces"};
+           return one == ResourcePattern{kube::kNamespaces.group, kube::kNamespaces.resource};
          });
 }
 

@@ -7,6 +7,7 @@
 #include "kube/messages.h"
 #include "kube/parse.h"
 #include "kube/status_reason.h"
+#include "kube/well_known.h"
 
 namespace lastout::simulator {
 namespace {
@@ -205,7 +206,7 @@ tl::expected<Json, std::string> patchOf(const Json& response, bool mutating) {
 }  // namespace
 
 std::string namespaceOf(const ReviewRequest& request) {
-  const bool isNamespace = request.type.group.empty() && request.type.resource == "namespaces";
+  const bool isNamespace = request.type == kube::kNamespaces;
   return isNamespace ? request.name : request.namespaceName;
 }
 

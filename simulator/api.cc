@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/well_known.h"
 #include "simulator/contents.h"
 #include "simulator/discovery.h"
 #include "simulator/selection.h"
@@ -176,7 +177,7 @@ ApiResult<void> Api::authorize(const Call& call, std::string_view verb) const {
   if (verb == "list" || verb == "watch") name = selectedName(call.http, call.type->type).value_or(name);
   const kube::GroupResource& type = call.type->type;
   // A Namespace is in the namespace of its own name: a Role there may allow what is done to it.
-  const bool isNamespace = type.group.empty() && type.resource == "namespaces";
+  const bool isNamespace = type == kube::kNamespaces;
   const AccessAttributes wanted{.verb = std::string(verb),
                                 .group = type.group,
                                 .resource = type.resource,

@@ -202,8 +202,8 @@ bool wouldVanish(const ServedType& type, const StoredRecord& before,
   const bool waits =
       policy == cluster::PropagationPolicy::Foreground || policy == cluster::PropagationPolicy::Orphan;
   if (waits || !finalizersOf(before.object()).empty()) return false;
-  const std::string& resource = type.type.resource;
-  return resource != "namespaces" && resource != "pods" && resource != "customresourcedefinitions";
+  const kube::GroupResource& of = type.type;
+  return of != kube::kNamespaces && of != kube::kPods && of != kube::kCustomResourceDefinitions;
 }
 
 Json afterDryRun(const Mutation& mutation, const ControlPlane& plane) {

@@ -9,18 +9,16 @@
 
 #include "kube/object_key.h"
 #include "kube/resource_map.h"
+#include "kube/well_known.h"
 #include "server/runtime/object_client.h"
 #include "server/uninstall/uninstall_report.h"
 
 namespace lastout::server {
 
-// All of lastout's own finalizers begin with it, those of other versions, too.
-inline constexpr std::string_view kFinalizerDomain = "lastout.dev/";
-
 // Tells which finalizers of a type's objects are meant.
 using FinalizerTest = std::function<bool(const std::string& finalizer)>;
 inline bool isInFinalizerDomain(const std::string& finalizer) {
-  return finalizer.starts_with(kFinalizerDomain);
+  return finalizer.starts_with(kube::kFinalizerDomain);
 }
 
 // Returns the objects of the type that are being deleted and carry such a finalizer: once it is off, and with
