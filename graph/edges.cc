@@ -3,6 +3,7 @@
 #include "graph/interning.h"
 #include "graph/nodes.h"
 #include "graph/owners.h"
+#include "kube/object_key.h"
 #include "kube/well_known.h"
 
 namespace lastout::graph {
@@ -20,11 +21,10 @@ bool isWaitedFor(uint8_t waitingFlags, const Reference& reference) {
   return waitingFlags != 0 && (reference.ownerAndFlags & Reference::kBlockOwnerDeletion) != 0;
 }
 
-// The type that the CRD of this name ("<resource>.<group>") defines, or kNone.
+// The type that the CRD of this name defines, or kNone.
 uint32_t typeOfCrd(const Tables& tables, std::string_view crdName) {
-  const size_t dot = crdName.find('.');
-  if (dot == std::string_view::npos) return kNone;
-  return findType(tables, crdName.substr(dot + 1), crdName.substr(0, dot));
+  const kube::DefinedNames names = kube::definedNames(crdName);
+  return names.group.empty() ? kNone : findType(tables, names.group, names.resource);
 }
 
 }  // namespace

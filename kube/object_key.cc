@@ -25,19 +25,18 @@ std::string crdName(const GroupResource& type) { return type.resource + "." + ty
 
 ObjectKey crdKey(const GroupResource& type) { return {kCustomResourceDefinitions, "", crdName(type)}; }
 
-GroupResource definedBy(const std::string& crdName) {
+DefinedNames definedNames(std::string_view crdName) {
   const size_t dot = crdName.find('.');
-  return dot == std::string::npos ? GroupResource{"", crdName}
-                                  : GroupResource{crdName.substr(dot + 1), crdName.substr(0, dot)};
+  if (dot == std::string_view::npos) return {"", crdName};
+  return {crdName.substr(dot + 1), crdName.substr(0, dot)};
 }
 
-}  // namespace lastout::kube
+GroupResource definedBy(std::string_view crdName) {
+  const DefinedNames names = definedNames(crdName);
+  return {std::string(names.group), std::string(names.resource)};
+}
 
-namespace {
-
-// Each part is hashed by itself and then mixed in, so that {"a", "bc"} and {"ab", "c"} have nothing in
-// common.
-size_t mix(size_t seed, std::string_view part) {
+size_t hashAfter(size_t seed, std::string_view part) noexcept {
   uint64_t h =
       seed ^ (std::hash<std::string_view>{}(part) + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2));
   h ^= h >> 32;
@@ -46,13 +45,14 @@ size_t mix(size_t seed, std::string_view part) {
   return h;
 }
 
-}  // namespace
+}  // namespace lastout::kube
 
 size_t std::hash<lastout::kube::GroupResource>::operator()(
     const lastout::kube::GroupResource& type) const noexcept {
-  return mix(mix(0, type.group), type.resource);
+  return lastout::kube::hashAfter(lastout::kube::hashAfter(0, type.group), type.resource);
 }
 
 size_t std::hash<lastout::kube::ObjectKey>::operator()(const lastout::kube::ObjectKey& key) const noexcept {
-  return mix(mix(std::hash<lastout::kube::GroupResource>{}(key.type), key.namespaceName), key.name);
+  const size_t type = std::hash<lastout::kube::GroupResource>{}(key.type);
+  return lastout::kube::hashAfter(lastout::kube::hashAfter(type, key.namespaceName), key.name);
 }

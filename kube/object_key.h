@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace lastout::kube {
 
@@ -31,7 +32,17 @@ std::string crdName(const GroupResource& type);
 // The CustomResourceDefinition itself.
 ObjectKey crdKey(const GroupResource& type);
 // The other way round: the type that a CRD of this name defines.
-GroupResource definedBy(const std::string& crdName);
+GroupResource definedBy(std::string_view crdName);
+// The same as parts of `crdName`; the group is empty if the name has no dot, as no CRD's has.
+struct DefinedNames {
+  std::string_view group;
+  std::string_view resource;
+};
+DefinedNames definedNames(std::string_view crdName);
+
+// Returns the hash of whatever has the hash `seed`, and of that part after it. Each part is hashed by itself
+// and then mixed in, so that {"a", "bc"} and {"ab", "c"} have nothing in common.
+size_t hashAfter(size_t seed, std::string_view part) noexcept;
 
 }  // namespace lastout::kube
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "kube/object.h"
+#include "kube/object_key.h"
 #include "protection/evaluate.h"
 #include "protection/kept_facts.h"
 #include "protection/policy.h"
@@ -141,7 +142,7 @@ class FactIndex : public Facts {
   };
   struct TypeHash {
     size_t operator()(const ClusterType& of) const noexcept {
-      return std::hash<kube::GroupResource>()(of.type) * 31 + std::hash<std::string>()(of.cluster);
+      return kube::hashAfter(std::hash<kube::GroupResource>()(of.type), of.cluster);
     }
   };
   using AllQuestions = std::unordered_map<ClusterType, Questions, TypeHash>;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kube/object.h"
+#include "kube/object_key.h"
 #include "protection/kept_facts.h"
 
 namespace lastout::protection {
@@ -75,8 +76,7 @@ class TypeFacts {
   using Groups = std::unordered_map<std::string, Group>;
   struct NameHash {
     size_t operator()(const ObjectName& name) const noexcept {
-      const std::hash<std::string> hash;
-      return hash(name.namespaceName) * 31 + hash(name.name);
+      return kube::hashAfter(kube::hashAfter(0, name.namespaceName), name.name);
     }
   };
   struct Stored {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "graph/uid.h"
+#include "kube/object_key.h"
 #include "kube/timestamp.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
@@ -14,12 +15,6 @@ namespace lastout::simulator {
 namespace {
 
 constexpr std::chrono::milliseconds kNamedByDiscovery{1'000};  // after the end of its CRD, as Kubernetes 1.36
-
-// The type that a CRD defines.
-kube::GroupResource definedBy(const Json& crd) {
-  return {std::string(stringAt(crd, {"spec", "group"})),
-          std::string(stringAt(crd, {"spec", "names", "plural"}))};
-}
 
 ApiError notHeld(const Mutation& mutation, const kube::Error& error) {
   return invalid(mutation.type->kind, mutation.type->type.group, mutation.key.name,
@@ -271,7 +266,7 @@ void ControlPlane::serve(const Write& write) {
   const bool isGone = write.kind == Write::Kind::Deleted;
   if (key.type == kube::kCustomResourceDefinitions) {
     if (isGone)
-      unserve(definedBy(object));
+      unserve(kube::definedBy(key.name));
     else
       static_cast<void>(types.put(object));  // names that are taken: its status says so
   } else if (key.type.group == kube::kRbacGroup) {

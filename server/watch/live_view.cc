@@ -103,7 +103,7 @@ std::vector<kube::GroupResource> LiveView::typesThere() const {
   const auto definitions = view_.graph().findType(kube::kCustomResourceDefinitions);
   if (!definitions) return types;
   for (const graph::ObjectId definition : view_.graph().objectsOf(*definitions))
-    types.push_back(kube::definedBy(std::string(view_.graph().name(definition))));
+    types.push_back(kube::definedBy(view_.graph().name(definition)));
   return types;
 }
 
