@@ -92,8 +92,6 @@ struct Decision {
   uint32_t unmet = 0;                  // how many blockers in all
 };
 
-using graph::believable;
-
 // The enforcement of the CriticalServices that guard a provider: that exist, and whose intent lets them.
 struct ProviderGuards {
   bool any = false;

@@ -49,10 +49,9 @@ std::optional<graph::DumpVerdict> verdictOn(const KnownCluster& cluster, graph::
 bool isAnythingIn(const KnownCluster& cluster, const std::string& space) {
   if (cluster.graph.find(kube::namespaceKey(space))) return true;
   return std::ranges::any_of(cluster.types.types(), [&](const kube::ResourceType& type) {
-    const auto known = cluster.graph.findType(type.type);
-    return known && std::ranges::any_of(cluster.graph.objectsOf(*known), [&](graph::ObjectId object) {
-             return cluster.graph.namespaceName(object) == space;
-           });
+    return std::ranges::any_of(graph::objectsOf(cluster.graph, type.type), [&](graph::ObjectId object) {
+      return cluster.graph.namespaceName(object) == space;
+    });
   });
 }
 
@@ -92,7 +91,7 @@ AnswerOf<kube::ObjectKey> keyOf(const KnownCluster& cluster, std::string_view re
   if (!found) return tl::unexpected(Unanswered{false, std::move(found.error().message)});
   if (found->missing.empty()) return *found->key;
   const auto pattern = kube::parsePattern(reference, cluster.types);
-  if (!pattern || believable(graph::knowledgeOf(cluster.graph, pattern->key.type)))
+  if (!pattern || graph::isBelievable(cluster.graph, pattern->key.type))
     return tl::unexpected(Unanswered{true, std::move(found->missing)});
   auto key = kube::parseReference(reference, cluster.types);
   if (!key) return tl::unexpected(Unanswered{false, key.error().message});

@@ -15,11 +15,6 @@
 namespace lastout::admission {
 namespace {
 
-std::vector<graph::ObjectId> objectsOf(const graph::Graph& graph, const kube::GroupResource& type) {
-  const auto id = graph.findType(type);
-  return id ? graph.objectsOf(*id) : std::vector<graph::ObjectId>();
-}
-
 // What nobody has looked at yet is not said to be missing.
 criticalservice::ValidationContext validationContextIn(const graph::Graph& graph) {
   return {.exists = [&graph](const kube::ObjectKey& key) { return !graph::isKnownToBeGone(graph, key); },
@@ -162,8 +157,7 @@ kube::Errors serviceWarnings(const ClusterView& view, const kube::ResourceMap& t
   const auto service = criticalservice::parse(after, types);
   if (!service) return {};
   const bool guards = service->intent != criticalservice::DeletionIntent::OrphanResources;
-  if (guards && !believable(graph::knowledgeOf(view.graph(), service->provider.type)))
-    unknown = service->provider;
+  if (guards && !graph::isBelievable(view.graph(), service->provider.type)) unknown = service->provider;
   criticalservice::ValidationContext context = validationContextIn(view.graph());
   context.personsCount = personsCount;
   return criticalservice::warnings(*service, types, context);

@@ -194,6 +194,11 @@ class Graph {
 
 // Returns how well the objects of the type are known; Unknown if the graph does not have the type.
 Knowledge knowledgeOf(const Graph& graph, const kube::GroupResource& type);
+// Returns true if it is known well enough that "no object of it" can be believed.
+bool isBelievable(const Graph& graph, const kube::GroupResource& type);
+
+// Returns the present objects of the type; none if the graph does not have the type.
+std::vector<ObjectId> objectsOf(const Graph& graph, const kube::GroupResource& type);
 
 // True if the graph knows that the object does not exist; false where the graph does not know.
 bool isKnownToBeGone(const Graph& graph, const kube::ObjectKey& object);

@@ -258,8 +258,17 @@ Knowledge knowledgeOf(const Graph& graph, const kube::GroupResource& type) {
   return id ? graph.knowledge(*id) : Knowledge::Unknown;
 }
 
+bool isBelievable(const Graph& graph, const kube::GroupResource& type) {
+  return believable(knowledgeOf(graph, type));
+}
+
+std::vector<ObjectId> objectsOf(const Graph& graph, const kube::GroupResource& type) {
+  const auto id = graph.findType(type);
+  return id ? graph.objectsOf(*id) : std::vector<ObjectId>();
+}
+
 bool isKnownToBeGone(const Graph& graph, const kube::ObjectKey& object) {
-  return believable(knowledgeOf(graph, object.type)) && !graph.find(object);
+  return isBelievable(graph, object.type) && !graph.find(object);
 }
 
 }  // namespace lastout::graph

@@ -66,7 +66,7 @@ kube::Result<std::vector<std::string>> warningsOf(const LiveView& view) {
   std::vector<std::string> warnings;
   std::vector<TypeStanding> ofDependencies;
   for (TypeStanding& type : view.standings()) {
-    if (admission::believable(type.knowledge)) continue;
+    if (graph::believable(type.knowledge)) continue;
     if (isFollowedForDependencies(type.type)) {
       ofDependencies.push_back(std::move(type));
       continue;
@@ -88,7 +88,7 @@ kube::Result<void> lookUp(client::ApiServer& server, const std::string& referenc
   if (!pattern) return {};
   const auto known = cluster.graph.findType(pattern->key.type);
   const auto knowledge = known ? cluster.graph.knowledge(*known) : graph::Knowledge::Unknown;
-  if (admission::believable(knowledge)) return {};
+  if (graph::believable(knowledge)) return {};
   auto key = kube::parseReference(reference, cluster.types);
   if (!key && knowledge == graph::Knowledge::Forbidden && pattern->anyNamespace)
     return tl::unexpected(notTold("you may not list " + toString(pattern->key.type) +

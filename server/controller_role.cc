@@ -336,7 +336,7 @@ void ControllerRole::declareWebhook() {
   if ((!parts_.policies.isKnown() && !mayWriteWithout) || parts_.policies.isReadingListers()) return;
   const std::shared_ptr<const PolicySet> policies = parts_.policies.policies();
   if (knowledge == graph::Knowledge::Absent && policies->all().empty()) return keeper_->retire();
-  if (!admission::believable(knowledge) || !live.hasReadDependencies()) return;
+  if (!graph::believable(knowledge) || !live.hasReadDependencies()) return;
   ReviewedObjects objects;
   objects.policies = policyEntriesNow(*policies);
   live.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {

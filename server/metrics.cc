@@ -72,7 +72,7 @@ void addTypes(const std::vector<TypeStanding>& types, std::vector<MetricFamily>&
   double otherObjects = 0;
   bool othersKnown = true;
   for (size_t i = 0; i < types.size(); ++i) {
-    const bool isKnown = admission::believable(types[i].knowledge);
+    const bool isKnown = graph::believable(types[i].knowledge);
     if (i >= Metrics::kMostTypes) {
       otherObjects += types[i].objects;
       othersKnown = othersKnown && isKnown;

@@ -37,7 +37,7 @@ class Inside {
 
  private:
   void addAll(const kube::ResourceType& type, const std::string& space) {
-    if (admission::believable(knowledgeOf(cluster_.graph, type.type))) return;
+    if (graph::isBelievable(cluster_.graph, type.type)) return;
     list(type, space, client::Content::Metadata, [&](const client::StreamedObject& object) {
       cluster_.graph.upsert(cluster_.graph.internType(type.type), object.meta);
     });
@@ -83,8 +83,7 @@ class Inside {
 
   // In the graph, then, too. Who made another one of that name later is not waited for.
   bool isThere(const kube::ResourceType& type, const manifestwork::AppliedResource& resource) {
-    if (admission::believable(knowledgeOf(cluster_.graph, type.type)))
-      return cluster_.graph.find(resource.key).has_value();
+    if (graph::isBelievable(cluster_.graph, type.type)) return cluster_.graph.find(resource.key).has_value();
     if (++read_ > kMostUnwatchedDependents) {
       if (read_ == kMostUnwatchedDependents + 1)
         note(type, "there are more than " + std::to_string(kMostUnwatchedDependents));

@@ -71,7 +71,7 @@ bool SeenDeletions::isUnseen(size_t entry) const {
 }
 
 bool SeenDeletions::isOfUnknownType(size_t entry) const {
-  return !admission::believable(knowledgeOf(view_.graph(), object(entry).type));
+  return !graph::isBelievable(view_.graph(), object(entry).type);
 }
 
 const std::vector<size_t>* SeenDeletions::beforeOf(size_t entry) const {

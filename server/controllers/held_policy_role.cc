@@ -145,7 +145,7 @@ void HeldPolicyRole::toldOfUnserved(const kube::GroupResource& type) {
 
 // Empty: its CRD is gone, and so is all of the type.
 std::string HeldPolicyRole::whyUnserved(const kube::GroupResource& type) const {
-  if (!admission::believable(parts_.view.knowledge(kube::kCustomResourceDefinitions)))
+  if (!graph::believable(parts_.view.knowledge(kube::kCustomResourceDefinitions)))
     return "whether it is served is not known";
   bool isDefined = false;
   parts_.view.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {

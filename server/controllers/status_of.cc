@@ -169,7 +169,7 @@ ProviderObservation lookAtProvider(const graph::Graph& graph, const CriticalServ
     state.uid = graph.uid(*object);
     state.seen = criticalservice::observeProvider(service, state.uid);
   } else {
-    if (admission::believable(knowledgeOf(graph, service.provider.type))) state.present = false;
+    if (graph::isBelievable(graph, service.provider.type)) state.present = false;
     state.seen = criticalservice::observeProvider(service, std::nullopt);
   }
   return state;

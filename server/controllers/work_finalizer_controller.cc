@@ -119,7 +119,7 @@ bool WorkFinalizerController::isRecorded(const std::string& work, const std::vec
   const std::set<std::string> refused = options_.refused();
   const auto isOfWork = [&](const criticalservice::DeferredDeletion& deletion) {
     return std::ranges::find(deletion.owners, work) != deletion.owners.end() &&
-           !refused.contains(deletion.uid) && !admission::believable(view_.knowledge(deletion.object.type));
+           !refused.contains(deletion.uid) && !graph::believable(view_.knowledge(deletion.object.type));
   };
   return std::ranges::any_of(services, [&](const kube::Object& service) {
     return admission::isDeferred(criticalservice::readDeferralMode(service.content), true) &&

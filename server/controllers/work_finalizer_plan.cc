@@ -32,10 +32,8 @@ WorkNow workNow(const graph::Graph& graph, ObjectId work) {
   return now;
 }
 
-// All AppliedManifestWorks.
 std::vector<ObjectId> worksIn(const graph::Graph& graph) {
-  const auto type = graph.findType(manifestwork::appliedManifestWorkType());
-  return type ? graph.objectsOf(*type) : std::vector<ObjectId>();
+  return objectsOf(graph, manifestwork::appliedManifestWorkType());
 }
 
 bool wantsDeferral(const CriticalService& service) { return admission::isDeferred(service.deferral, true); }
@@ -130,9 +128,7 @@ class FactsOfWorks {
     return view_.guards().dependencies(view_.guards().find(service.meta.name));
   }
 
-  bool isBelieved(const kube::GroupResource& type) const {
-    return admission::believable(knowledgeOf(graph_, type));
-  }
+  bool isBelieved(const kube::GroupResource& type) const { return graph::isBelievable(graph_, type); }
 
   bool isWanted(const kube::ObjectKey& key) const {
     return std::ranges::any_of(view_.servicesRecording(key), [this](uint32_t number) {

@@ -31,9 +31,8 @@ const std::vector<kube::GroupResource>& alwaysWatched() {
 
 // There is something of the type that a work which is kept, and is being deleted, goes after.
 bool isHoldingAWork(const graph::Graph& graph, const kube::GroupResource& type) {
-  const auto id = graph.findType(type);
-  return id && std::ranges::any_of(graph.objectsOf(*id),
-                                   [&](graph::ObjectId object) { return isOfKeptWork(graph, object); });
+  return std::ranges::any_of(objectsOf(graph, type),
+                             [&](graph::ObjectId object) { return isOfKeptWork(graph, object); });
 }
 
 // What `known` asks for besides, because of what its provider converts, nobody wrote.
@@ -100,9 +99,7 @@ std::vector<kube::GroupResource> LiveView::typesThere() const {
   for (const kube::ResourceType& type : types_.types()) {
     if (type.builtIn || discovery_.find(type.type) != nullptr) types.push_back(type.type);
   }
-  const auto definitions = view_.graph().findType(kube::kCustomResourceDefinitions);
-  if (!definitions) return types;
-  for (const graph::ObjectId definition : view_.graph().objectsOf(*definitions))
+  for (const graph::ObjectId definition : objectsOf(view_.graph(), kube::kCustomResourceDefinitions))
     types.push_back(kube::definedBy(view_.graph().name(definition)));
   return types;
 }
@@ -301,9 +298,8 @@ void LiveView::settle(const kube::GroupResource& type, TimePoint now) {
 
 // Whoever answers before it knows what providers need would allow what it is to deny a moment later.
 void LiveView::noteReadiness(TimePoint now) {
-  const auto isBelievable = [this](const kube::GroupResource& type) LASTOUT_REQUIRES_SHARED(mutex_) {
-    return admission::believable(standing(type));
-  };
+  const auto isBelievable = [this](const kube::GroupResource& type)
+                                LASTOUT_REQUIRES_SHARED(mutex_) { return graph::believable(standing(type)); };
   const bool isKnown = std::ranges::all_of(alwaysWatched(), isBelievable);
   if (isKnown && !knownSince_) knownSince_ = now;
   if (isKnown && !hasReadDependencies_)
@@ -419,7 +415,7 @@ std::vector<kube::GroupResource> LiveView::awaited() const {
     const Knowledge known = standing(type);
     if (known == Knowledge::Unserved || isLeavingDiscovery(type)) return false;
     // A type may go between two answers of discovery, which leaves a gap.
-    if (!admission::believable(known) && discovery_.gapIn(type.group) != nullptr) return false;
+    if (!graph::believable(known) && discovery_.gapIn(type.group) != nullptr) return false;
     // What answers 404 although discovery has it: that is older.
     const auto watched = watched_.find(type);
     const bool isGone = watched != watched_.end() && watched->second.state == ClientState::NotServed;

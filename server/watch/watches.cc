@@ -113,7 +113,7 @@ void Watches::rediscover(bool all, const std::set<std::string>& groups) {
   view_.discovered(*discovered_, now);
   // What could not be read before may be there now, or may be read now.
   for (auto& [type, followed] : followed_) {
-    if (!admission::believable(view_.knowledge(type))) followed.watcher->hurry();
+    if (!graph::believable(view_.knowledge(type))) followed.watcher->hurry();
   }
 }
 
