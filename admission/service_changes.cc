@@ -15,26 +15,6 @@
 namespace lastout::admission {
 namespace {
 
-// What nobody has looked at yet is not said to be missing.
-criticalservice::ValidationContext validationContextIn(const graph::Graph& graph) {
-  return {.exists = [&graph](const kube::ObjectKey& key) { return !graph::isKnownToBeGone(graph, key); },
-          .carriedIn =
-              [&graph](const criticalservice::FinalizerCriterion& criterion, std::string_view namespaceName) {
-                return std::ranges::any_of(objectsOf(graph, criterion.type), [&](graph::ObjectId object) {
-                  return graph.namespaceName(object) == namespaceName &&
-                         std::ranges::count(graph.finalizers(object), criterion.finalizerName) > 0;
-                });
-              },
-          .finalizers =
-              [&graph](const kube::GroupResource& type) {
-                std::set<std::string, std::less<>> found;
-                for (const graph::ObjectId object : objectsOf(graph, type)) {
-                  for (const std::string_view finalizer : graph.finalizers(object)) found.emplace(finalizer);
-                }
-                return std::vector<std::string>(found.begin(), found.end());
-              }};
-}
-
 // All that is wrong with it by itself. What cannot be understood in one part is still looked at in the
 // others.
 kube::Errors problemsOf(const kube::Object& object, const kube::ResourceMap& types,
@@ -158,7 +138,7 @@ kube::Errors serviceWarnings(const ClusterView& view, const kube::ResourceMap& t
   if (!service) return {};
   const bool guards = service->intent != criticalservice::DeletionIntent::OrphanResources;
   if (guards && !graph::isBelievable(view.graph(), service->provider.type)) unknown = service->provider;
-  criticalservice::ValidationContext context = validationContextIn(view.graph());
+  criticalservice::ValidationContext context = criticalservice::contextIn(view.graph());
   context.personsCount = personsCount;
   return criticalservice::warnings(*service, types, context);
 }

@@ -1,6 +1,7 @@
 #include "criticalservice/validation.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -106,6 +107,25 @@ void warnStrangeFinalizer(kube::Errors& found, const CriticalService& service, s
 }
 
 }  // namespace
+
+ValidationContext contextIn(const graph::Graph& graph) {
+  return {.exists = [&graph](const kube::ObjectKey& key) { return !graph::isKnownToBeGone(graph, key); },
+          .carriedIn =
+              [&graph](const FinalizerCriterion& criterion, std::string_view namespaceName) {
+                return std::ranges::any_of(objectsOf(graph, criterion.type), [&](graph::ObjectId object) {
+                  return graph.namespaceName(object) == namespaceName &&
+                         std::ranges::count(graph.finalizers(object), criterion.finalizerName) > 0;
+                });
+              },
+          .finalizers =
+              [&graph](const kube::GroupResource& type) {
+                std::set<std::string, std::less<>> found;
+                for (const graph::ObjectId object : objectsOf(graph, type)) {
+                  for (const std::string_view finalizer : graph.finalizers(object)) found.emplace(finalizer);
+                }
+                return std::vector<std::string>(found.begin(), found.end());
+              }};
+}
 
 std::string missingProvider(const kube::ObjectKey& provider) {
   return "spec.provider: " + kube::toString(provider) +

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "criticalservice/critical_service.h"
+#include "graph/graph.h"
 
 namespace lastout::criticalservice {
 
@@ -28,6 +29,9 @@ struct ValidationContext {
   std::function<std::vector<std::string>(const kube::GroupResource&)> finalizers;  // of all its objects
   bool personsCount = true;  // lastout can prove that persons have asked for what it denied
 };
+// Returns what the graph knows, which must outlive it. An object of a type that is not known well enough
+// counts as existing.
+ValidationContext contextIn(const graph::Graph& graph);
 
 // lastout does not review what is in it: a control plane must not wait for what it runs.
 inline constexpr std::string_view kExcludedNamespace = "kube-system";

@@ -38,6 +38,8 @@ std::vector<std::string> metadataFinalizers(const cluster::SlotInfo& slot, uint1
   return cluster::finalizerNames(slot, finalizers);
 }
 
+// Puts into the graph and the index what an admission::ClusterView reads out of objects: a state's services
+// are compiled already, and its objects have no content.
 LiveGraph::LiveGraph(const cluster::Model& model, cluster::StateRef state)
     : index(graph, model.lastoutNamespace ? model.lastoutNamespace->name : std::string()) {
   const auto know = [&](const kube::GroupResource& type) {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -18,6 +16,8 @@
 namespace lastout::replay {
 namespace {
 
+// An admission::ClusterView has no call for the requirements of works, which stand in manifests as they do in
+// no watch: so this fills a graph and its guards by itself.
 class GraphBuilder {
  public:
   explicit GraphBuilder(const Manifests& manifests) : manifests_(manifests) {}
@@ -36,7 +36,7 @@ class GraphBuilder {
  private:
   void upsert(const kube::Object& object) {
     // An object by itself counts before one inside a work.
-    if (!seen_.emplace(object.key, object.meta.finalizers).second) return;
+    if (!seen_.insert(object.key).second) return;
     result_.graph.upsert(result_.graph.internType(object.key.type), object.meta);
     finder_.put(object);
     if (object.key.type == criticalservice::criticalServiceType()) services_.push_back(&object);
@@ -96,7 +96,8 @@ class GraphBuilder {
   }
 
   void addCriticalServices() {
-    const criticalservice::ValidationContext context = around();
+    criticalservice::ValidationContext context = criticalservice::contextIn(result_.graph);
+    context.exists = [this](const kube::ObjectKey& key) { return result_.graph.find(key).has_value(); };
     for (const kube::Object* object : services_) {
       auto service = criticalservice::parse(*object, manifests_.types);
       if (!service) {
@@ -165,25 +166,6 @@ class GraphBuilder {
     require({{object, std::move(isThere), {key, "spec"}}});
   }
 
-  criticalservice::ValidationContext around() const {
-    return {.exists = [this](const kube::ObjectKey& key) { return seen_.contains(key); },
-            .carriedIn =
-                [this](const criticalservice::FinalizerCriterion& criterion, std::string_view namespaceName) {
-                  return std::ranges::any_of(seen_, [&](const auto& one) {
-                    return one.first.type == criterion.type && one.first.namespaceName == namespaceName &&
-                           std::ranges::count(one.second, criterion.finalizerName) > 0;
-                  });
-                },
-            .finalizers =
-                [this](const kube::GroupResource& type) {
-                  std::set<std::string> carried;
-                  for (const auto& [key, finalizers] : seen_) {
-                    if (key.type == type) carried.insert(finalizers.begin(), finalizers.end());
-                  }
-                  return std::vector<std::string>(carried.begin(), carried.end());
-                }};
-  }
-
   // Where there is no order in which everything could go.
   void addCycles() {
     constexpr size_t kMostCycles = 10;
@@ -207,7 +189,7 @@ class GraphBuilder {
   // There is nothing but the manifests, so all of every type is known.
   void setKnowledge() {
     for (const kube::ResourceType& type : manifests_.types.types()) types_.insert(type.type);
-    for (const auto& [key, finalizers] : seen_) types_.insert(key.type);
+    for (const kube::ObjectKey& key : seen_) types_.insert(key.type);
     for (const kube::GroupResource& type : types_) {
       const bool known = manifests_.types.find(type) != nullptr;
       result_.graph.setKnowledge(result_.graph.internType(type),
@@ -218,7 +200,7 @@ class GraphBuilder {
   const Manifests& manifests_;
   ManifestGraph result_;
   kube::Errors errors_;
-  std::unordered_map<kube::ObjectKey, std::vector<std::string>> seen_;  // with their finalizers
+  std::unordered_set<kube::ObjectKey> seen_;
   std::unordered_set<kube::GroupResource> types_;
   std::vector<const kube::Object*> services_;
   criticalservice::DependencyFinder finder_;
