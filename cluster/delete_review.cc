@@ -23,9 +23,7 @@ bool inConflict(const DeleteRequest& request, const Flight& flight) {
 }
 
 admission::RequestedPropagation requestedPropagationOf(const std::optional<PropagationPolicy>& policy) {
-  if (!policy) return admission::RequestedPropagation::Nothing;
-  return *policy == PropagationPolicy::Foreground ? admission::RequestedPropagation::Foreground
-                                                  : admission::RequestedPropagation::BackgroundOrOrphan;
+  return admission::requestedPropagationOf(policy ? toString(*policy) : std::string_view());
 }
 
 }  // namespace

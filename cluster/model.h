@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -39,6 +40,17 @@ inline constexpr uint16_t kForegroundBit = 1u << 14;  // "foregroundDeletion"
 inline constexpr uint16_t kOrphanBit = 1u << 15;      // "orphan"
 
 enum class PropagationPolicy : uint8_t { Background, Foreground, Orphan };
+// The words of Kubernetes, by the number of the policy.
+inline constexpr std::array<std::string_view, 3> kPropagationPolicies{"Background", "Foreground", "Orphan"};
+constexpr std::string_view toString(PropagationPolicy policy) {
+  return kPropagationPolicies[static_cast<size_t>(policy)];
+}
+// Returns the policy of that name; nullopt: there is none.
+constexpr std::optional<PropagationPolicy> propagationPolicyOf(std::string_view word) {
+  for (size_t i = 0; i < kPropagationPolicies.size(); ++i)
+    if (kPropagationPolicies[i] == word) return static_cast<PropagationPolicy>(i);
+  return std::nullopt;
+}
 
 // What the machine must know of a type; everything else is Plain.
 enum class ModelRole : uint8_t {

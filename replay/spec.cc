@@ -84,9 +84,7 @@ ScenarioController readController(const SpecReader& reader, kube::Fields& fields
 
 std::optional<cluster::PropagationPolicy> readPolicy(kube::Fields& fields) {
   const auto word = fields.oneOf("propagationPolicy", {"Background", "Foreground", "Orphan"});
-  if (!word) return std::nullopt;
-  if (*word == "Foreground") return cluster::PropagationPolicy::Foreground;
-  return *word == "Orphan" ? cluster::PropagationPolicy::Orphan : cluster::PropagationPolicy::Background;
+  return word ? cluster::propagationPolicyOf(*word) : std::nullopt;
 }
 
 cluster::Precondition readPrecondition(kube::Fields& fields) {

@@ -203,15 +203,10 @@ class Tracer {
         model_.slots[happening.event.slot].role == ModelRole::AppliedManifestWork)
       return nullptr;
     if (happening.event.actor == Actor::Workloads) return nullptr;
-    if (happening.event.actor == Actor::Collector) return word(collectorPolicy(happening));
+    if (happening.event.actor == Actor::Collector) return toString(collectorPolicy(happening));
     if (happening.event.actor != Actor::Client) return "Background";
     const cluster::ClientStep& step = model_.steps[happening.event.by];
-    return step.hasPolicy ? OrderedJson(word(step.policy)) : OrderedJson();
-  }
-
-  static const char* word(PropagationPolicy policy) {
-    if (policy == PropagationPolicy::Foreground) return "Foreground";
-    return policy == PropagationPolicy::Orphan ? "Orphan" : "Background";
+    return step.hasPolicy ? OrderedJson(toString(step.policy)) : OrderedJson();
   }
 
   // The garbage collector asks with the policy of the owners that the object goes with. What it asked stands

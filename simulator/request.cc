@@ -130,26 +130,12 @@ ApiResult<VersionMatch> versionMatchOf(const ListOptions& options, std::string_v
 }
 
 ApiResult<cluster::PropagationPolicy> policyOf(std::string_view text) {
-  if (text == "Background") return cluster::PropagationPolicy::Background;
-  if (text == "Foreground") return cluster::PropagationPolicy::Foreground;
-  if (text == "Orphan") return cluster::PropagationPolicy::Orphan;
+  if (const auto policy = cluster::propagationPolicyOf(text)) return *policy;
   return tl::unexpected(invalidOption("DeleteOptions", "FieldValueNotSupported",
                                       "Unsupported value: " + kube::inQuotes(text) +
                                           ": supported values: \"Foreground\", \"Background\", \"Orphan\", "
                                           "\"nil\"",
                                       "propagationPolicy"));
-}
-
-std::string_view nameOf(cluster::PropagationPolicy policy) {
-  switch (policy) {
-    case cluster::PropagationPolicy::Background:
-      return "Background";
-    case cluster::PropagationPolicy::Foreground:
-      return "Foreground";
-    case cluster::PropagationPolicy::Orphan:
-      break;
-  }
-  return "Orphan";
 }
 
 // What a DeleteOptions may hold, as Go's decoder tells types apart; null stands for an absent field.
@@ -356,7 +342,7 @@ Json DeleteOptions::asGiven() const {
   if (gracePeriodSeconds) given["gracePeriodSeconds"] = *gracePeriodSeconds;
   if (uid) given["preconditions"]["uid"] = *uid;
   if (resourceVersion) given["preconditions"]["resourceVersion"] = *resourceVersion;
-  if (policy) given["propagationPolicy"] = nameOf(*policy);
+  if (policy) given["propagationPolicy"] = toString(*policy);
   if (dryRun) given["dryRun"] = Json::array({"All"});
   return given;
 }
