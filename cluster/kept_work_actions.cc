@@ -59,16 +59,13 @@ class StateOfWorks {
 
   bool isTerminating(Slot slot) const { return transition_.isTerminating(slot); }
   bool isLastouts(Slot slot) const {
-    const kube::ObjectKey& key = transition_.info(slot).key;
-    if (key == kube::crdKey(criticalservice::criticalServiceType())) return true;
     const std::optional<kube::ObjectKey>& home = transition_.model().lastoutNamespace;
-    return home && (key == *home || key.namespaceName == home->name);
+    return control::isLastouts(transition_.info(slot).key, home ? home->name : std::string_view());
   }
   bool isGuarded(Slot slot) const { return cluster::isGuarded(transition_, slot); }
   bool isWanted(Slot slot) const { return isDeferredForControllers(transition_, slot); }
   bool isAwaited(Slot slot) const {
-    const ModelRole role = transition_.info(slot).role;
-    return role == ModelRole::Namespace || role == ModelRole::CriticalService || isGuarded(slot);
+    return control::isAwaited(transition_.info(slot).key.type) || isGuarded(slot);
   }
   static bool wasAwaited(Slot /*applied*/, Slot /*slot*/) { return false; }
   bool isReviewed(Slot slot) const { return isAnyPresent(transition_, transition_.info(slot).peers); }

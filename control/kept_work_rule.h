@@ -10,6 +10,7 @@
 
 #include "control/deferred_deletion_rule.h"
 #include "graph/condition.h"
+#include "kube/object_key.h"
 
 namespace lastout::control {
 
@@ -41,6 +42,13 @@ enum class Keeping : uint8_t { AsItIs, Begins, Ends };
 // gone: it is better that the work goes too early than that it never goes. lastout does not keep a work that
 // installs lastout itself, because nothing would release it.
 Keeping keepingOf(const WorkNow& work, const OwnedByWork& owned);
+
+// Returns true if the object is lastout's: the CRD of CriticalServices, lastout's namespace, or something in
+// it. `ownNamespace` is empty if lastout runs outside the cluster.
+bool isLastouts(const kube::ObjectKey& object, std::string_view ownNamespace);
+
+// Returns true if works await every object of the type.
+bool isAwaited(const kube::GroupResource& type);
 
 // `Work` and `Object` identify works and objects in that source of facts. Objects are the ones that watches
 // show. Two functions tell about objects that no watch shows: recordsUnseen (the work's status lists an

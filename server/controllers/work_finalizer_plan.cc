@@ -91,17 +91,13 @@ class FactsOfWorks {
   }
 
   bool isTerminating(ObjectId object) const { return graph_.isTerminating(object); }
-  bool isLastouts(ObjectId object) const {
-    const kube::ObjectKey key = graph_.key(object);
-    if (key == kube::crdKey(criticalservice::criticalServiceType())) return true;
-    return !home_.empty() && (key == kube::namespaceKey(home_) || key.namespaceName == home_);
-  }
+  bool isLastouts(ObjectId object) const { return control::isLastouts(graph_.key(object), home_); }
   bool isGuarded(ObjectId object) const { return !view_.servicesRecording(graph_.key(object)).empty(); }
   bool isWanted(ObjectId object) const { return isWanted(graph_.key(object)); }
   bool isAwaited(ObjectId object) const {
     const kube::ObjectKey key = graph_.key(object);
-    return key.type == kube::kNamespaces || key.type == criticalservice::criticalServiceType() ||
-           !view_.servicesRecording(key).empty() || recordedUids_.contains(graph_.uid(object));
+    return control::isAwaited(key.type) || !view_.servicesRecording(key).empty() ||
+           recordedUids_.contains(graph_.uid(object));
   }
   bool wasAwaited(ObjectId work, ObjectId object) const {
     const auto found = known_.awaited.find(graph_.uid(work));

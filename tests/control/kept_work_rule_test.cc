@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "kube/well_known.h"
+
 namespace lastout::control {
 namespace {
 
@@ -120,6 +122,22 @@ TEST(KeptWorkPlan, LeavesToLastoutWhatTheAgentIsDoneWith) {
   EXPECT_FALSE(isLeft(kAlone, kPlain)) << "nobody awaits it";
   EXPECT_TRUE(isLeft(kAlone, {.isGuarded = false, .isWanted = false, .isAwaited = false, .isReviewed = true}))
       << "it was a provider's";
+}
+
+TEST(KeptWorkPlan, LastoutIsItsCrdAndItsNamespace) {
+  const kube::ObjectKey definition{kube::kCustomResourceDefinitions, "", "criticalservices.lastout.dev"};
+  const kube::ObjectKey pod{kube::kPods, "lastout-system", "lastout"};
+  EXPECT_TRUE(isLastouts(definition, ""));
+  EXPECT_TRUE(isLastouts(kube::namespaceKey("lastout-system"), "lastout-system"));
+  EXPECT_TRUE(isLastouts(pod, "lastout-system"));
+  EXPECT_FALSE(isLastouts(pod, "")) << "it runs outside the cluster";
+  EXPECT_FALSE(isLastouts({kube::kClusterRoles, "", "lastout-system"}, "lastout-system"));
+}
+
+TEST(KeptWorkPlan, AwaitsNamespacesAndCriticalServices) {
+  EXPECT_TRUE(isAwaited(kube::kNamespaces));
+  EXPECT_TRUE(isAwaited({"lastout.dev", "criticalservices"}));
+  EXPECT_FALSE(isAwaited({"lastout.dev", "deletionpolicies"}));
 }
 
 }  // namespace
