@@ -13,6 +13,17 @@
 namespace lastout::criticalservice {
 namespace {
 
+struct EarlierTemplates {
+  const kube::GroupResource* workload;
+  const kube::GroupResource* type;  // of the objects that keep them
+};
+
+constexpr EarlierTemplates kEarlierTemplates[] = {
+    {&kube::kDeployments, &kube::kReplicaSets},
+    {&kube::kStatefulSets, &kube::kControllerRevisions},
+    {&kube::kDaemonSets, &kube::kControllerRevisions},
+};
+
 int64_t numberAt(const kube::Value& value, std::initializer_list<std::string_view> path, int64_t missing) {
   const kube::Value* found = value.at(path);
   const int64_t* number = found == nullptr ? nullptr : found->asInteger();
@@ -76,9 +87,14 @@ bool means(const OwnerName& owner, const kube::ObjectKey& object) {
 }
 
 std::optional<kube::GroupResource> typeOfEarlierTemplates(const kube::GroupResource& workload) {
-  if (workload == kube::kStatefulSets || workload == kube::kDaemonSets) return kube::kControllerRevisions;
-  if (workload == kube::kDeployments) return kube::kReplicaSets;
+  for (const EarlierTemplates& earlier : kEarlierTemplates)
+    if (*earlier.workload == workload) return *earlier.type;
   return std::nullopt;
+}
+
+bool keepsEarlierTemplates(const kube::GroupResource& type) {
+  return std::ranges::any_of(kEarlierTemplates,
+                             [&](const EarlierTemplates& earlier) { return *earlier.type == type; });
 }
 
 bool Workloads::put(const kube::Object& object) {

@@ -28,6 +28,8 @@ bool means(const OwnerName& owner, const kube::ObjectKey& object);
 // What keeps the earlier Pod templates of workloads of this type: ReplicaSets those of a Deployment,
 // ControllerRevisions those of a StatefulSet or DaemonSet. nullopt: nothing does.
 std::optional<kube::GroupResource> typeOfEarlierTemplates(const kube::GroupResource& workload);
+// Returns true if objects of this type keep earlier Pod templates of a workload.
+bool keepsEarlierTemplates(const kube::GroupResource& type);
 
 // What lastout keeps of one Pod template, and of whose it is.
 struct Workload {

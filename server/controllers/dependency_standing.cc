@@ -85,7 +85,7 @@ DependencyStanding dependencyStanding(const admission::ClusterView& view,
 }
 
 bool isFollowedForDependencies(const kube::GroupResource& type) {
-  return type == kube::kControllerRevisions || type == kube::kReplicaSets ||
+  return criticalservice::keepsEarlierTemplates(type) ||
          std::ranges::count(DependencyFinder::types(), type) > 0 ||
          std::ranges::count(DependencyFinder::neededTypes(), type) > 0;
 }
