@@ -29,7 +29,7 @@ std::string appliedName(const kube::ObjectKey& work) { return work.namespaceName
 AppliedManifestWork appliedBy(const ManifestWork& work) {
   AppliedManifestWork applied;
   applied.object.apiVersion = kube::kWorkApiVersion;
-  applied.object.kind = "AppliedManifestWork";
+  applied.object.kind = kAppliedKind;
   applied.object.key = {appliedManifestWorkType(), "", appliedName(work.object.key)};
   applied.object.meta.name = applied.object.key.name;
   applied.object.meta.finalizers = {std::string(kAppliedFinalizer)};

@@ -18,6 +18,8 @@ namespace lastout::manifestwork {
 kube::GroupResource manifestWorkType();         // manifestworks.work.open-cluster-management.io
 kube::GroupResource appliedManifestWorkType();  // appliedmanifestworks.work.open-cluster-management.io
 
+inline constexpr std::string_view kAppliedKind = "AppliedManifestWork";
+
 // The finalizers that the agent sets on the two, and removes when it is done.
 inline constexpr std::string_view kWorkFinalizer = "cluster.open-cluster-management.io/manifest-work-cleanup";
 inline constexpr std::string_view kAppliedFinalizer =

@@ -453,8 +453,8 @@ void ControllerRole::tellOf(const ProbeStanding& probe) const {
 // The other replicas see the same, and leave it to the holder of the Lease to tell.
 void ControllerRole::tellOfWebhook(const char* reason, const std::string& message) const {
   if (!lease_.holds()) return;
-  parts_.events.tell({std::string(kube::kAdmissionRegistrationApiVersion), "ValidatingWebhookConfiguration",
-                      WebhookConfiguration().name, keeper_->uid(), true, reason, message});
+  parts_.events.tell(eventAbout(kube::kAdmissionRegistrationApiVersion, "ValidatingWebhookConfiguration",
+                                WebhookConfiguration().name, keeper_->uid(), true, reason, message));
 }
 
 }  // namespace lastout::server

@@ -237,8 +237,8 @@ void Server::tellOf(const admission::Weakening& news) {
 // It stands as long as the object: each process with the controller role says it, whoever holds the Lease.
 void Server::tellOf(const kube::ObjectMeta& policy, const std::string& lister, const std::string& why) {
   if (!controller_) return;
-  events_.tell({std::string(kube::kLastoutApiVersion), std::string(protection::kPolicyKind), policy.name,
-                policy.uid, true, "NotProtected", lister + " " + why, lister});
+  events_.tell(eventAbout(kube::kLastoutApiVersion, protection::kPolicyKind, policy.name, policy.uid, true,
+                          "NotProtected", lister + " " + why, lister));
 }
 
 Health Server::health() const {

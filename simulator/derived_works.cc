@@ -60,7 +60,7 @@ StatusCondition workAvailableCondition(const std::vector<bool>& available) {
 Json appliedWorkOf(const Json& work, std::string_view hubHash, std::string_view agentId) {
   const std::string name(stringAt(work, {"metadata", "name"}));
   return {{"apiVersion", kube::kWorkApiVersion},
-          {"kind", "AppliedManifestWork"},
+          {"kind", manifestwork::kAppliedKind},
           {"metadata",
            {{"name", std::string(hubHash) + "-" + name},
             {"finalizers", Json::array({manifestwork::kAppliedFinalizer})}}},

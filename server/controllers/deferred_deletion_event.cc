@@ -3,6 +3,7 @@
 #include "criticalservice/critical_service.h"
 #include "kube/messages.h"
 #include "kube/well_known.h"
+#include "manifestwork/manifest_work.h"
 
 namespace lastout::server {
 namespace {
@@ -71,14 +72,10 @@ std::string_view toString(Kind kind) {
 
 Event eventOf(const DeferredDeletionEvent& news) {
   const bool warning = news.kind == Kind::Dropped || news.kind == Kind::Refused || news.kind == Kind::Ignored;
-  return {std::string(news.isOfWork ? kube::kWorkApiVersion : kube::kLastoutApiVersion),
-          news.isOfWork ? "AppliedManifestWork" : "CriticalService",
-          news.regarding,
-          news.regardingUid,
-          warning,
-          reasonOf(news.kind),
-          messageOf(news),
-          toString(news.deletion.object)};
+  return eventAbout(news.isOfWork ? kube::kWorkApiVersion : kube::kLastoutApiVersion,
+                    news.isOfWork ? manifestwork::kAppliedKind : criticalservice::kKind, news.regarding,
+                    news.regardingUid, warning, reasonOf(news.kind), messageOf(news),
+                    toString(news.deletion.object));
 }
 
 }  // namespace lastout::server

@@ -55,12 +55,25 @@ std::string replacedBy(const Json& status) {
 
 }  // namespace
 
+Event eventAbout(std::string_view apiVersion, std::string_view kind, std::string name, std::string uid,
+                 bool warning, std::string reason, std::string message, std::string subject) {
+  return {std::string(apiVersion),
+          std::string(kind),
+          std::move(name),
+          std::move(uid),
+          warning,
+          std::move(reason),
+          std::move(message),
+          std::move(subject),
+          {}};
+}
+
 std::vector<Event> eventsOf(const std::string& name, const std::string& uid, const Json& before,
                             const Json& after) {
   std::vector<Event> events;
   const auto add = [&](bool warning, const char* reason, std::string message) {
-    events.push_back({std::string(kube::kLastoutApiVersion), "CriticalService", name, uid, warning, reason,
-                      std::move(message)});
+    events.push_back(eventAbout(kube::kLastoutApiVersion, criticalservice::kKind, name, uid, warning, reason,
+                                std::move(message)));
   };
   const auto changed = [&](const char* type, const auto& tell) {
     const ConditionSeen then = conditionIn(before, type);
@@ -100,8 +113,8 @@ std::vector<Event> eventsOfPolicy(const std::string& name, const std::string& ui
     const ConditionSeen now = conditionIn(after, type);
     const bool isWorse = now.status == "False" && (then.status != "False" || then.message != now.message);
     if (!isWorse && (now.status != "True" || then.status != "False")) return;
-    events.push_back({std::string(kube::kLastoutApiVersion), std::string(protection::kPolicyKind), name, uid,
-                      isWorse, isWorse ? toFalse : toTrue, now.message});
+    events.push_back(eventAbout(kube::kLastoutApiVersion, protection::kPolicyKind, name, uid, isWorse,
+                                isWorse ? toFalse : toTrue, now.message));
   };
   changed("Accepted", "NotUnderstood", "Understood");
   changed("TypesKnown", "TypesNotFound", "TypesFound");
@@ -111,14 +124,10 @@ std::vector<Event> eventsOfPolicy(const std::string& name, const std::string& ui
 // The changed object is its subject: of each a change is told.
 Event eventOf(const admission::Weakening& news) {
   const bool isOfDependency = news.kind == admission::Weakening::Kind::Dependency;
-  return {std::string(kube::kLastoutApiVersion),
-          "CriticalService",
-          news.service,
-          news.serviceUid,
-          true,
-          isOfDependency ? "DependencyChanged" : "GuardWeakened",
-          toString(news.changed) + " was changed while criteria are unmet: " + news.message,
-          toString(news.changed)};
+  return eventAbout(kube::kLastoutApiVersion, criticalservice::kKind, news.service, news.serviceUid, true,
+                    isOfDependency ? "DependencyChanged" : "GuardWeakened",
+                    toString(news.changed) + " was changed while criteria are unmet: " + news.message,
+                    toString(news.changed));
 }
 
 EventWriter::EventWriter(const std::shared_ptr<client::Access>& access, EventWriterOptions options)

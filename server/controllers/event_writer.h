@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,12 +38,17 @@ struct Event {
   std::string namespaceName = {};  // what it is about lies there; empty: in none
 };
 
+// Returns an Event about an object that lies in no namespace.
+Event eventAbout(std::string_view apiVersion, std::string_view kind, std::string name, std::string uid,
+                 bool warning, std::string reason, std::string message, std::string subject = {});
+
 // Returns an Event about an object, which has `apiVersion`, `kind`, `key` and `meta`.
 template <class Object>
 Event eventAbout(const Object& object, bool warning, std::string reason, std::string message) {
-  return {object.apiVersion,  object.kind, object.key.name,
-          object.meta.uid,    warning,     std::move(reason),
-          std::move(message), {},          object.key.namespaceName};
+  Event event = eventAbout(object.apiVersion, object.kind, object.key.name, object.meta.uid, warning,
+                           std::move(reason), std::move(message));
+  event.namespaceName = object.key.namespaceName;
+  return event;
 }
 
 // What has become of a CriticalService, by its status before and after it was written: Stuck, NoLongerStuck,

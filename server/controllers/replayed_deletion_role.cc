@@ -125,12 +125,9 @@ void ReplayedDeletionRole::tell(const kube::Object& object, const DeferredDeleti
   Event event = eventOf(news);
   const bool isProblem = news.kind == DeferredDeletionEvent::Kind::Refused;  // which the controller logs
   if (!isProblem) parts_.options.log(event.warning ? Level::Warning : Level::Info, event.message);
-  event.apiVersion = object.apiVersion;
-  event.kind = object.kind;
-  event.name = object.key.name;
-  event.namespaceName = object.key.namespaceName;
-  event.uid = object.meta.uid;
-  parts_.events.tell(std::move(event));
+  Event about = eventAbout(object, event.warning, std::move(event.reason), std::move(event.message));
+  about.subject = std::move(event.subject);
+  parts_.events.tell(std::move(about));
 }
 
 void ReplayedDeletionRole::stop() {

@@ -156,8 +156,8 @@ void WorkFinalizerController::tell(const KeptWorkChange& change) {
                               " is there: neither its agent nor lastout could delete that; the garbage "
                               "collector will, once no other owner of it is left";
   options_.log(Level::Warning, message);
-  options_.told({std::string(kube::kWorkApiVersion), "AppliedManifestWork", change.name, change.uid, true,
-                 "LetGoEarly", message});
+  options_.told(eventAbout(kube::kWorkApiVersion, manifestwork::kAppliedKind, change.name, change.uid, true,
+                           "LetGoEarly", message));
 }
 
 }  // namespace lastout::server
