@@ -46,7 +46,7 @@ kube::Result<std::optional<Json>> readObject(ApiServer& server, const std::strin
   if (!whole) return tl::unexpected(whole.error());
   if (whole->answer.status != 200) {
     const ServerStatus status = statusOfAnswer(*whole);
-    if (status.code == 404 && isAboutObject(status, name)) return std::nullopt;
+    if (isAboutObject(status, name)) return std::nullopt;
     return tl::unexpected(told(name, status));
   }
   Json object = Json::parse(whole->body, nullptr, false);
@@ -107,7 +107,7 @@ kube::Result<bool> removeObject(ApiServer& server, const kube::ResourceType& typ
     if (!whole) return tl::unexpected(whole.error());
     if (whole->answer.status / 100 == 2) return true;
     refused = statusOfAnswer(*whole);
-    if (refused.code == 404 && isAboutObject(refused, name)) return false;
+    if (isAboutObject(refused, name)) return false;
     if (refused.code != 409) break;
   }
   return tl::unexpected(told(name, refused));

@@ -91,7 +91,8 @@ ServerStatus statusOfAnswer(int code, std::string_view body) {
 }
 
 bool isAboutObject(const ServerStatus& status, std::string_view name) {
-  return status.reason == "NotFound" && status.message.ends_with("\"" + std::string(name) + "\" not found");
+  return status.code == 404 && status.reason == "NotFound" &&
+         status.message.ends_with("\"" + std::string(name) + "\" not found");
 }
 
 std::string toString(const ServerStatus& status) {

@@ -45,7 +45,7 @@ kube::Result<ServerStatus> statusOf(const kube::Value& object);
 // The answer's own code counts.
 ServerStatus statusOfAnswer(int code, std::string_view body);
 
-// Whether a 404 is about this one object, and not about its type.
+// It is a 404 about this one object, and not about its type.
 bool isAboutObject(const ServerStatus& status, std::string_view name);
 
 // "403 Forbidden: pods is forbidden: ...", in one line.

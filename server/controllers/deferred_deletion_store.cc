@@ -439,8 +439,7 @@ tl::expected<kube::Value, DeferredDeletionStore::Written> DeferredDeletionStore:
   const NotDone& refusal = object.error();
   if (isConflict(refusal)) return tl::unexpected(Written::Conflict);
   // It is gone, and guards nothing any more.
-  if (refusal.code == 404 && client::isAboutObject(refusal.refusal, service))
-    return tl::unexpected(Written::Done);
+  if (client::isAboutObject(refusal.refusal, service)) return tl::unexpected(Written::Done);
   problems_.note(criticalservice::nameInWords(service) + ": " + refusal.why);
   return tl::unexpected(client::isTooLarge(refusal.refusal) ? Written::TooLarge : Written::Later);
 }

@@ -169,7 +169,7 @@ kube::Result<void> ConsistentReader::readObject(const kube::ResourceType& type, 
     return {};
   }
   const NotDone& refusal = meta.error();
-  if (refusal.code == 404 && client::isAboutObject(refusal.refusal, condition.name)) return {};
+  if (client::isAboutObject(refusal.refusal, condition.name)) return {};
   if (isUndefined(type.type, refusal.code, deadline)) return {};
   return tl::unexpected(unread("reading " + toString(type.type) + ": " + refusal.why));
 }

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <utility>
 
-#include "client/status.h"
 #include "server/runtime/object_client.h"
 
 namespace lastout::server {
@@ -30,17 +29,9 @@ kube::Result<std::optional<kube::Object>> PolicyReads::get(const kube::ResourceT
                                                            TimePoint deadline) const {
   const auto client = clientUntil(*server_, deadline);
   if (!client) return tl::unexpected(client.error());
-  client::ApiRequest request;
-  request.target = client::objectPath(type, "", name);
-  const auto whole = client->ask(std::move(request));
-  if (!whole) {
-    const NotDone& refusal = whole.error();
-    if (refusal.code == 404 && client::isAboutObject(refusal.refusal, name)) return std::nullopt;
-    return unreadable(refusal.why);
-  }
-  auto object = client::decodeObject(whole->body, client::Content::Whole);
-  if (!object) return tl::unexpected(std::move(object.error()));
-  return client::toObject(std::move(*object), type);
+  auto object = client->getServed(type, {type.type, "", name});
+  if (!object) return unreadable(std::move(object.error().why));
+  return std::move(*object);
 }
 
 kube::Result<bool> PolicyReads::list(const kube::ResourceType& type, const Listing& listing,

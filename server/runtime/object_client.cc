@@ -129,14 +129,23 @@ RequestResult<std::optional<kube::Object>> ObjectClient::get(const kube::Resourc
   return asObject(type, std::move(*found));
 }
 
+RequestResult<std::optional<kube::Object>> ObjectClient::getServed(const kube::ResourceType& type,
+                                                                   const kube::ObjectKey& key) const {
+  const auto whole = ask(requestFor(client::objectPath(type, key.namespaceName, key.name)));
+  if (!whole && client::isAboutObject(whole.error().refusal, key.name)) return std::nullopt;
+  if (!whole) return tl::unexpected(whole.error());
+  auto object = client::decodeObject(whole->body, client::Content::Whole);
+  if (!object) return failed(object.error());
+  return client::toObject(std::move(*object), type);
+}
+
 RequestResult<std::optional<kube::ObjectMeta>> ObjectClient::getMetadata(const kube::ResourceType& type,
                                                                          std::string_view namespaceName,
                                                                          std::string_view name) const {
   auto meta = askForMetadata(client::objectPath(type, type.namespaced ? namespaceName : "", name));
   if (meta) return std::move(*meta);
-  const NotDone& failure = meta.error();
-  if (failure.code == 404 && client::isAboutObject(failure.refusal, name)) return std::nullopt;
-  return tl::unexpected(failure);
+  if (client::isAboutObject(meta.error().refusal, name)) return std::nullopt;
+  return tl::unexpected(std::move(meta.error()));
 }
 
 RequestResult<std::optional<kube::Object>> ObjectClient::change(const kube::ResourceType& type,

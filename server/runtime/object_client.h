@@ -87,6 +87,9 @@ class ObjectClient {
   // The object as it is now; nullopt: it is not there, nor maybe its type.
   RequestResult<std::optional<kube::Object>> get(const kube::ResourceType& type,
                                                  const kube::ObjectKey& key) const;
+  // The same; nullopt: it is not there, and its type is served.
+  RequestResult<std::optional<kube::Object>> getServed(const kube::ResourceType& type,
+                                                       const kube::ObjectKey& key) const;
   // Its metadata; nullopt: it is not there, and its type is served. The namespace counts for namespaced types
   // alone.
   RequestResult<std::optional<kube::ObjectMeta>> getMetadata(const kube::ResourceType& type,
