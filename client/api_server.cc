@@ -61,4 +61,10 @@ std::string objectPath(const kube::ObjectKey& ofBuiltIn) {
   return objectPath(builtInType(ofBuiltIn.type), ofBuiltIn.namespaceName, ofBuiltIn.name);
 }
 
+std::string pageQuery(size_t limit, std::string_view continueToken) {
+  std::string query = "limit=" + std::to_string(limit);
+  if (!continueToken.empty()) query += "&continue=" + kube::percentEncoded(continueToken);
+  return query;
+}
+
 }  // namespace lastout::client

@@ -73,4 +73,7 @@ std::string objectPath(const kube::ResourceType& type, std::string_view namespac
 std::string collectionPath(const kube::GroupResource& builtIn, std::string_view namespaceName = {});
 std::string objectPath(const kube::ObjectKey& ofBuiltIn);
 
+// "limit=500&continue=abc": the query for a page of a list; without a token, for its first one.
+std::string pageQuery(size_t limit, std::string_view continueToken = {});
+
 }  // namespace lastout::client

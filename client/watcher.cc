@@ -70,8 +70,7 @@ void Watcher::list(const ListPage& page) {
   if (page.continueToken.empty() && !isSameCluster()) return;
   ListStream stream(type_.content,
                     [&](StreamedObject object) { reflector_.item(std::move(object), clockNow()); });
-  std::string query = "limit=" + std::to_string(page.limit);
-  if (!page.continueToken.empty()) query += "&continue=" + kube::percentEncoded(page.continueToken);
+  std::string query = pageQuery(page.limit, page.continueToken);
   if (!page.resourceVersion.empty())
     query += "&resourceVersion=" + kube::percentEncoded(page.resourceVersion);
   ApiRequest request;

@@ -8,7 +8,6 @@
 #include "client/api_server.h"
 #include "client/metadata_stream.h"
 #include "client/status.h"
-#include "kube/encoding.h"
 #include "kube/well_known.h"
 #include "server/runtime/object_client.h"
 
@@ -204,10 +203,8 @@ kube::Result<ConsistentReader::Page> ConsistentReader::readPage(const kube::Reso
       [&](client::StreamedObject object) { wantsMore = reading.take(std::move(object)); });
   kube::Result<void> pushed;
   std::string refusal;
-  const std::string path = client::collectionPath(type) + "?limit=" + std::to_string(place.limit);
   client::ApiRequest request;
-  request.target =
-      place.continueToken.empty() ? path : path + "&continue=" + kube::percentEncoded(place.continueToken);
+  request.target = client::collectionPath(type) + "?" + client::pageQuery(place.limit, place.continueToken);
   if (reading.content == client::Content::Metadata) request.accept = client::kAcceptMetadataList;
   request.patience = patienceUntil(deadline);
   const auto answer = server_->exchange(request, [&](int status, std::string_view piece) {

@@ -181,9 +181,8 @@ RequestResult<bool> ObjectClient::remove(const kube::ResourceType& type, const k
 
 RequestResult<std::string> ObjectClient::page(const Listing& listing, const std::string& token,
                                               const TakeObject& take) const {
-  std::string target = listing.collection + "?limit=" + std::to_string(listing.most);
+  std::string target = listing.collection + "?" + client::pageQuery(listing.most, token);
   if (!listing.selector.empty()) target += "&labelSelector=" + kube::percentEncoded(listing.selector);
-  if (!token.empty()) target += "&continue=" + kube::percentEncoded(token);
   const bool isWhole = listing.content == client::Content::Whole;
   const auto whole =
       ask(requestFor(std::move(target), isWhole ? "application/json" : client::kAcceptMetadataList));
