@@ -3,9 +3,9 @@
 #include <optional>
 #include <utility>
 
+#include "client/api_server.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
-#include "kube/encoding.h"
 #include "kube/messages.h"
 #include "kube/timestamp.h"
 #include "kube/value.h"
@@ -191,7 +191,7 @@ std::string EventWriter::write(const Event& event) {
       {"apiVersion", event.apiVersion}, {"kind", event.kind}, {"name", event.name}, {"uid", event.uid}};
   if (!event.namespaceName.empty()) about["namespace"] = home;
   client::ApiRequest request =
-      client::creation("/api/v1/namespaces/" + kube::percentEncoded(home) + "/events",
+      client::creation(client::collectionPath(kube::kEvents, home),
                        {{"apiVersion", "v1"},
                         {"kind", "Event"},
                         {"metadata", {{"generateName", nameBefore(event.name)}, {"namespace", home}}},

@@ -6,7 +6,6 @@
 
 #include "client/api_server.h"
 #include "client/writes.h"
-#include "kube/encoding.h"
 #include "kube/timestamp.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
@@ -37,10 +36,6 @@ std::string microTimeText(WallTime time) {
   return text + "." + std::string(6 - micros.size(), '0') + micros + "Z";
 }
 
-std::string leasePath(std::string_view namespaceName) {
-  return "/apis/coordination.k8s.io/v1/namespaces/" + kube::percentEncoded(namespaceName) + "/leases";
-}
-
 }  // namespace
 
 kube::Result<Lease> readLease(const kube::Value& object) {
@@ -69,12 +64,12 @@ client::ApiRequest requestToWrite(const Lease& lease, std::string_view namespace
                    {"renewTime", lease.renewed},
                    {"leaseTransitions", lease.transitions}}}};
   if (!lease.resourceVersion.empty()) object["metadata"]["resourceVersion"] = lease.resourceVersion;
-  return client::creationOrPatch(leasePath(namespaceName), object);
+  return client::creationOrPatch(client::collectionPath(kube::kLeases, namespaceName), object);
 }
 
 client::ApiRequest requestToRead(std::string_view namespaceName, std::string_view name) {
   client::ApiRequest request;
-  request.target = leasePath(namespaceName) + "/" + kube::percentEncoded(name);
+  request.target = client::objectPath({kube::kLeases, std::string(namespaceName), std::string(name)});
   return request;
 }
 

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "client/api_server.h"
 #include "client/writes.h"
-#include "kube/encoding.h"
 #include "kube/messages.h"
 #include "kube/well_known.h"
 #include "server/uninstall/object_removal.h"
@@ -22,26 +22,8 @@ constexpr milliseconds kQuietTime{5'000};
 constexpr int kMostLeaseChanges = 10;  // of one that nobody holds
 constexpr size_t kMostLeft = 5;        // Pods that are named
 
-std::string appsPath(const std::string& namespaceName) {
-  return "/apis/apps/v1/namespaces/" + kube::percentEncoded(namespaceName);
-}
-
-std::string deploymentPath(const std::string& namespaceName, const std::string& name) {
-  return appsPath(namespaceName) + "/deployments/" + name;
-}
-
 kube::ObjectKey deploymentKey(const std::string& namespaceName, const std::string& name) {
   return {kube::kDeployments, namespaceName, name};
-}
-
-std::string podsPath(const std::string& namespaceName) {
-  return "/api/v1/namespaces/" + kube::percentEncoded(namespaceName) + "/pods";
-}
-
-std::string namesIn(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 // What was seen of a Lease, and until when it has to stay so.
@@ -82,12 +64,13 @@ RequestResult<LeftPods> readPods(const ObjectClient& objectClient, const std::st
     };
   };
   const std::string selector = std::string("app.kubernetes.io/name=") + kInstalledName;
-  const auto sets = objectClient.list(
-      {appsPath(namespaceName) + "/replicasets", client::Content::Whole, kMostLeft, selector},
-      note("ReplicaSet", false));
+  const auto sets = objectClient.list({client::collectionPath(kube::kReplicaSets, namespaceName),
+                                       client::Content::Whole, kMostLeft, selector},
+                                      note("ReplicaSet", false));
   if (!sets) return tl::unexpected(sets.error());
   const auto pods = objectClient.list(
-      {podsPath(namespaceName), client::Content::Metadata, kMostLeft, selector}, note("Pod", true));
+      {client::collectionPath(kube::kPods, namespaceName), client::Content::Metadata, kMostLeft, selector},
+      note("Pod", true));
   if (!pods) return tl::unexpected(pods.error());
   return left;
 }
@@ -111,8 +94,9 @@ RemovedDeployments removeEach(const ObjectClient& objectClient, const std::strin
                               UninstallReport& report) {
   RemovedDeployments result;
   for (const std::string name : kInstalledDeployments) {
-    const std::string object = toString(deploymentKey(namespaceName, name));
-    const std::string path = deploymentPath(namespaceName, name);
+    const kube::ObjectKey key = deploymentKey(namespaceName, name);
+    const std::string object = toString(key);
+    const std::string path = client::objectPath(key);
     auto removed = removeObject(objectClient, report.isDryRun(), path, "Background");
     const bool isProtected = !removed && isDeniedByPolicy(removed.error());
     if (isProtected) removed = scaleDown(objectClient, path);
@@ -135,10 +119,10 @@ bool removeScaledDeployments(const ObjectClient& objectClient, const std::string
                              UninstallReport& report) {
   bool isDone = true;
   for (const std::string name : kInstalledDeployments) {
-    const auto removed =
-        removeObject(objectClient, report.isDryRun(), deploymentPath(namespaceName, name), "Background");
+    const kube::ObjectKey key = deploymentKey(namespaceName, name);
+    const auto removed = removeObject(objectClient, report.isDryRun(), client::objectPath(key), "Background");
     if (removed && !*removed) continue;
-    isDone = tellRemoved(deploymentKey(namespaceName, name), removed, report) && isDone;
+    isDone = tellRemoved(key, removed, report) && isDone;
   }
   return isDone;
 }
@@ -154,7 +138,8 @@ Deployed removeDeployments(const ObjectClient& objectClient, const Patience& pat
   };
   std::vector<std::string> there = removed.objects;
   there.insert(there.end(), removed.scaled.begin(), removed.scaled.end());
-  const std::string all = there.empty() ? "deployments.apps in namespace " + namespaceName : namesIn(there);
+  const std::string all =
+      there.empty() ? "deployments.apps in namespace " + namespaceName : kube::listed(there);
   const Deployed gone = removed.scaled.empty() ? Deployed::Gone : Deployed::Scaled;
   const client::TimePoint deadline = patience.now() + timeout;
   for (bool isFirst = true;; isFirst = false) {
@@ -182,11 +167,11 @@ Deployed removeDeployments(const ObjectClient& objectClient, const Patience& pat
                                 std::to_string(timeout.count() / 1'000) + " s: ";
       if (left->running.empty()) {
         report.warn(
-            all + still + namesIn(left->terminating) +
+            all + still + kube::listed(left->terminating) +
             ", which is being deleted, maybe on a node that is dead; whether it runs the Lease tells");
         return gone;
       }
-      report.problem(all + still + namesIn(left->running) + "; run this again when they are gone");
+      report.problem(all + still + kube::listed(left->running) + "; run this again when they are gone");
       return Deployed::Left;
     }
     patience.pause(kLookPause);

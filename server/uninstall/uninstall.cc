@@ -7,7 +7,6 @@
 #include "client/discovery.h"
 #include "client/writes.h"
 #include "criticalservice/critical_service.h"
-#include "kube/encoding.h"
 #include "kube/messages.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
@@ -220,8 +219,7 @@ bool Uninstall::sweepEach(const protection::HoldFinalizers& types) {
 // One that is not lastout's own belongs to those who make the certificates.
 void Uninstall::removeSecret() {
   const kube::ObjectKey object{kube::kSecrets, options_.secretNamespace, options_.secretName};
-  const std::string path = "/api/v1/namespaces/" + kube::percentEncoded(object.namespaceName) + "/secrets/" +
-                           kube::percentEncoded(object.name);
+  const std::string path = client::objectPath(object);
   const auto secret = client_.read(path);
   if (!secret) return report_.refused(toString(object), "be read", secret.error());
   if (*secret && !isOurs(sharedCertificateIn(**secret)))

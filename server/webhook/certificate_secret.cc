@@ -7,9 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "client/api_server.h"
 #include "client/writes.h"
 #include "kube/encoding.h"
 #include "kube/value.h"
+#include "kube/well_known.h"
 #include "server/runtime/object_client.h"
 #include "server/watch/object_watch.h"
 #include "server/webhook/webhook_configuration.h"
@@ -18,10 +20,6 @@ namespace lastout::server {
 namespace {
 
 using std::chrono::steady_clock;
-
-std::string pathOfSecrets(const std::string& namespaceName) {
-  return "/api/v1/namespaces/" + kube::percentEncoded(namespaceName) + "/secrets";
-}
 
 // 32 hexadecimal digits; empty: there is no randomness to be had.
 std::string newSeed() {
@@ -47,8 +45,9 @@ CertificateSecret::CertificateSecret(const std::shared_ptr<client::Access>& acce
                                 : "there is a certificate to answer reviews with"),
       loop_([this] { follow(); }, std::chrono::milliseconds(0)),
       watcher_(watchOf(*access,
-                       {pathOfSecrets(options_.namespaceName), options_.name, "the certificate's Secret",
-                        options_.log, [this](std::optional<kube::Value> object) { told(std::move(object)); },
+                       {client::collectionPath(kube::kSecrets, options_.namespaceName), options_.name,
+                        "the certificate's Secret", options_.log,
+                        [this](std::optional<kube::Value> object) { told(std::move(object)); },
                         [this](const client::SyncStatus& knowledge) { know(knowledge); }},
                        forOneMore(options_.watcher, options_.random))) {}
 
@@ -172,7 +171,7 @@ std::optional<std::string> CertificateSecret::renew(const std::optional<kube::Va
   if (wanted == stands && isLabelled) return std::nullopt;
   const std::string version = standing ? kube::textAt(*standing, {"metadata", "resourceVersion"}) : "";
   const auto written = ObjectClient(*server_).ask(client::creationOrPatch(
-      pathOfSecrets(options_.namespaceName),
+      client::collectionPath(kube::kSecrets, options_.namespaceName),
       secretOf(options_.namespaceName, options_.name, wanted, version, options_.labels)));
   if (written) return std::nullopt;
   wishAgain(wish);

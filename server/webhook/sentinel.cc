@@ -19,7 +19,6 @@ using kube::Json;
 constexpr const char* kSentinelName = "lastout-sentinel";
 // It is always there, and nobody can delete it: nothing waits for the sentinel to go while lastout is dead.
 constexpr const char* kSentinelNamespace = "default";
-constexpr const char* kSentinels = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 constexpr const char* kSentinelLabel = "lastout.dev/sentinel";
 constexpr std::string_view kProbed = "ProbedConfiguration";  // the cause that holds the fingerprint
 constexpr std::string_view kListener = "Listener";           // the cause that says who answered
@@ -44,13 +43,13 @@ std::string digitsIn(const kube::Value& status, std::string_view reason) {
 
 }  // namespace
 
-std::string sentinelPath() { return std::string(kSentinels) + "/" + kSentinelName; }
+std::string sentinelPath() { return client::objectPath({kube::kLeases, kSentinelNamespace, kSentinelName}); }
 
 SentinelWebhook sentinelWebhook() {
   return {{{"operations", {"DELETE"}},
            {"apiGroups", {kube::kCoordinationGroup}},
            {"apiVersions", {"*"}},
-           {"resources", {"leases"}},
+           {"resources", {kube::kLeases.resource}},
            {"scope", "*"}},
           {{"matchLabels", {{"kubernetes.io/metadata.name", kSentinelNamespace}}}},
           {{"matchLabels", {{kSentinelLabel, "true"}}}}};
@@ -91,7 +90,7 @@ client::ApiRequest requestToCreateSentinel(const std::string& ownerUid) {
                                                 {"name", owner},
                                                 {"uid", ownerUid}}});
   return client::creation(
-      kSentinels,
+      client::collectionPath(kube::kLeases, kSentinelNamespace),
       {{"apiVersion", kube::kCoordinationApiVersion}, {"kind", "Lease"}, {"metadata", std::move(metadata)}});
 }
 
