@@ -181,7 +181,7 @@ void tellNotFound(Why& result) {
 // hold the object.
 void Why::join(const std::vector<protection::Denial>& denials) {
   for (const bool isHeld : {false, true}) {
-    size_t told = 0;
+    std::vector<std::string> messages;
     for (const protection::Denial& one : denials) {
       if (one.isHeld != isHeld || (terminating && !isHeld)) continue;
       const Reason denied = one.isUncertain ? Reason::ProtectionUnknown : Reason::Protected;
@@ -193,11 +193,9 @@ void Why::join(const std::vector<protection::Denial>& denials) {
       allowed = allowed && isHeld;
       guarded = true;
       blockers.push_back({why, kube::printableWhole(one.reason), protection::fieldOf(one)});
-      if (++told <= kMostCauses || isHeld)
-        message += (message.empty() ? "" : "; ") + kube::printableWhole(protection::onOneLine(one.message));
+      messages.push_back(kube::printableWhole(protection::onOneLine(one.message)));
     }
-    if (told > kMostCauses && !isHeld)
-      message += "; and " + std::to_string(told - kMostCauses) + " more DeletionPolicies";
+    protection::addMessages(message, messages, isHeld ? messages.size() : kMostCauses);
   }
 }
 

@@ -138,6 +138,12 @@ std::string messageOf(const DeletionPolicy& policy, const Request& request, cons
   return filledIn(text, request, denial.reason, listers);
 }
 
+void addMessages(std::string& text, const std::vector<std::string>& messages, size_t most) {
+  if (messages.empty()) return;
+  text += (text.empty() ? "" : "; ") + kube::joinedClauses(messages, most);
+  if (messages.size() > most) text += " DeletionPolicies";
+}
+
 std::string notHeldYet(const Hold& hold) {
   return "; it has no finalizer " + hold.finalizer +
          " yet, so it cannot be held: try again, or run lastout serve with --hold-policies";

@@ -1,6 +1,7 @@
 // message: the words of a policy's denials, the same in the webhook, in CEL and for people who ask why.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,10 @@ std::string filledIn(std::string_view message, const Request& request, const std
 // the object, a message that names listers gives way to lastout's sentence.
 std::string messageOf(const DeletionPolicy& policy, const Request& request, const Denial& denial,
                       const Listers& listers);
+
+// Adds the messages of policies to what is said already: "…; a; b; and 2 more DeletionPolicies", where `most`
+// is 2.
+void addMessages(std::string& text, const std::vector<std::string>& messages, size_t most);
 
 // The end of a denial for an object that has no finalizer of the policy: "; it has no finalizer a/b yet, …".
 std::string notHeldYet(const Hold& hold);

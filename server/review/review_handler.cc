@@ -12,6 +12,7 @@
 #include "kube/messages.h"
 #include "kube/parse.h"
 #include "kube/status_reason.h"
+#include "protection/message.h"
 
 namespace lastout::server {
 namespace {
@@ -115,14 +116,15 @@ admission::ReviewAnswer ReviewHandler::answerOf(const admission::Review& review,
   for (size_t i = 0; i < told; ++i) {
     const protection::Denial& one = protections[i];
     if (one.code != code) code = kForbidden;
-    message += (message.empty() ? "" : "; ") + one.message;
     words.push_back(fieldOf(one));
     judgement.explanation.causes.push_back(
         {toString(one.isUncertain ? Reason::ProtectionUnknown : Reason::Protected), one.reason,
          words.back()});
   }
-  if (protections.size() > told)
-    message += "; and " + std::to_string(protections.size() - told) + " more DeletionPolicies";
+  std::vector<std::string> messages;
+  messages.reserve(protections.size());
+  for (const protection::Denial& one : protections) messages.push_back(one.message);
+  protection::addMessages(message, messages, told);
   const DeferredDeletionStore* const store = options_.deferredDeletions;
   if (isAlone && store != nullptr && std::ranges::any_of(protections, &protection::Denial::isReplayed))
     addAdvice(message, store->adviceToReplay(review));
