@@ -17,6 +17,7 @@
 #include "kube/locks.h"
 #include "kube/messages.h"
 #include "net/cutter.h"
+#include "net/http_head.h"
 #include "net/sockets.h"
 #include "tls/openssl.h"
 
@@ -32,22 +33,8 @@ constexpr int64_t kLongestRetry = 86'400;  // seconds
 
 kube::Error httpError(std::string message) { return {std::move(message), {}, {}}; }
 
-// Without what would end a line of the header.
-bool isHeaderText(std::string_view text) {
-  return std::ranges::none_of(text, [](char byte) {
-    const auto value = static_cast<unsigned char>(byte);
-    return (value < 0x20 && value != '\t') || value == 0x7f;
-  });
-}
-
-bool isHeaderName(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char byte) {
-    return (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9') ||
-           std::string_view("!#$%&'*+-.^_`|~").find(byte) != std::string_view::npos;
-  });
-}
-
-// "/path?query", printable ASCII without blanks.
+// "/path?query", printable ASCII without blanks. A listener takes more than that (net/http_head.cc), which
+// lastout escapes where it is the client.
 bool isTarget(std::string_view text) {
   return text.starts_with('/') &&
          std::ranges::all_of(text, [](char byte) { return byte > ' ' && byte < 0x7f; });
@@ -257,10 +244,10 @@ kube::Result<std::unique_ptr<HttpApiServer>> HttpApiServer::open(HttpOptions opt
       (!isTarget(prefix) || prefix.ends_with('/') || prefix.find_first_of("?#") != std::string::npos)) {
     return tl::unexpected(httpError(kube::inQuotes(prefix) + " is no path of an API server"));
   }
-  if (!isHeaderText(options.userAgent))
+  if (!net::isHeaderText(options.userAgent))
     return tl::unexpected(httpError(kube::inQuotes(options.userAgent) + " is no name of a client"));
   for (const auto& [name, value] : options.headers) {
-    if (!isHeaderName(name) || !isHeaderText(value))
+    if (!net::isToken(name) || !net::isHeaderText(value))
       return tl::unexpected(httpError("the header " + kube::inQuotes(name) + " cannot be sent"));
   }
   auto state = std::make_unique<State>();
@@ -340,10 +327,11 @@ kube::Result<void> HttpApiServer::once(Connection& connection, Exchange& exchang
 }
 
 kube::Result<httplib::Request> HttpApiServer::State::write(const ApiRequest& asked) const {
-  if (!isMethod(asked.method) || !isTarget(asked.target) || !isHeaderText(asked.accept) ||
-      !isHeaderText(asked.contentType))
+  if (!isMethod(asked.method) || !isTarget(asked.target) || !net::isHeaderText(asked.accept) ||
+      !net::isHeaderText(asked.contentType))
     return tl::unexpected(httpError("the request cannot be sent"));
-  if (!isHeaderText(asked.authorization)) return tl::unexpected(httpError("the credentials cannot be sent"));
+  if (!net::isHeaderText(asked.authorization))
+    return tl::unexpected(httpError("the credentials cannot be sent"));
   httplib::Request request;
   request.method = asked.method;
   request.path = options.pathPrefix + asked.target;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "net/http_head.h"
+
 namespace lastout::client {
 
 std::optional<std::string> tokenProblem(std::string_view token) {
@@ -14,8 +16,7 @@ std::optional<std::string> tokenProblem(std::string_view token) {
 
 bool isHeaderValue(std::string_view text) {
   if (text.size() > kMostTokenBytes || text.starts_with(' ') || text.ends_with(' ')) return false;
-  return std::ranges::all_of(text,
-                             [](char c) { return static_cast<unsigned char>(c) >= ' ' && c != '\x7f'; });
+  return net::isHeaderText(text) && text.find('\t') == std::string_view::npos;
 }
 
 kube::Error withoutQuotes(kube::Error error) {

@@ -12,22 +12,9 @@ namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
 
-bool isToken(std::string_view text) {
-  constexpr std::string_view kToken =
-      "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  return !text.empty() && text.find_first_not_of(kToken) == std::string_view::npos;
-}
-
 bool isTarget(std::string_view text) {
   return !text.empty() &&
          std::ranges::all_of(text, [](unsigned char byte) { return byte > ' ' && byte != 0x7F; });
-}
-
-// Without the spaces and tabs around it.
-std::string_view headerTrimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t";
-  const size_t begin = std::min(text.find_first_not_of(kBlank), text.size());
-  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
 }
 
 // The next line, taken off `text`; nullopt: it holds what no line may.
@@ -138,6 +125,27 @@ std::string_view HttpRequest::header(std::string_view name) const {
   const auto found = std::ranges::find_if(
       headers, [name](const auto& header) { return kube::lowerCase(header.first) == name; });
   return found == headers.end() ? std::string_view() : std::string_view(found->second);
+}
+
+bool isToken(std::string_view text) {
+  constexpr std::string_view kToken =
+      "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  return !text.empty() && text.find_first_not_of(kToken) == std::string_view::npos;
+}
+
+bool isHeaderText(std::string_view text) {
+  return std::ranges::none_of(
+      text, [](unsigned char byte) { return (byte < ' ' && byte != '\t') || byte == 0x7F; });
+}
+
+std::string_view headerTrimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t";
+  const size_t begin = std::min(text.find_first_not_of(kBlank), text.size());
+  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
+}
+
+std::string mediaTypeOf(std::string_view header) {
+  return kube::lowerCase(headerTrimmed(header.substr(0, header.find(';'))));
 }
 
 tl::expected<HttpHead, HttpRefusal> parseHttpHead(std::string_view text, const RequestLimits& limits) {

@@ -33,4 +33,15 @@ struct HttpHead {
 // body or its host, and as the limits say; `header` is not looked at.
 tl::expected<HttpHead, HttpRefusal> parseHttpHead(std::string_view text, const RequestLimits& limits);
 
+// --- the pieces of a head, for those that write one, too
+
+// Returns true for a token: a method, or a header's name (RFC 9110, 5.6.2).
+bool isToken(std::string_view text);
+// Returns true if the text ends no line of a head, and holds no other control character but tabs.
+bool isHeaderText(std::string_view text);
+// Returns the text without the spaces and tabs around it.
+std::string_view headerTrimmed(std::string_view text);
+// Returns "application/json" for "Application/JSON; charset=utf-8".
+std::string mediaTypeOf(std::string_view header);
+
 }  // namespace lastout::net

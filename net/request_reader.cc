@@ -16,13 +16,6 @@ constexpr std::string_view kChunkLineEnd = "\r\n";
 // In bytes, of a chunk's size with its extensions, or of a trailer; the limit of a header holds, too.
 constexpr size_t kLongestChunkLine = 1024;
 
-// "application/json" of "Application/JSON; charset=utf-8".
-std::string mediaType(std::string_view header) {
-  header = header.substr(0, header.find(';'));
-  while (!header.empty() && (header.back() == ' ' || header.back() == '\t')) header.remove_suffix(1);
-  return kube::lowerCase(header);
-}
-
 // "1f;name=value"; nullopt: it is no size.
 std::optional<size_t> chunkSize(std::string_view line) {
   std::string_view digits = line.substr(0, line.find(';'));
@@ -97,7 +90,7 @@ RequestReader::State RequestReader::feedHeader(std::string& input) {
   request_.path = target.substr(0, question);
   if (question < target.size()) request_.query = target.substr(question + 1);
   request_.host = request_.header("host");
-  request_.contentType = mediaType(request_.header("content-type"));
+  request_.contentType = mediaTypeOf(request_.header("content-type"));
   request_.accept = request_.header("accept");
   request_.authorization = request_.header("authorization");
   return state_ = State::HeaderRead;

@@ -13,6 +13,7 @@
 #include "kube/names.h"
 #include "kube/parse.h"
 #include "kube/well_known.h"
+#include "net/http_head.h"
 #include "simulator/protobuf.h"
 
 namespace lastout::simulator {
@@ -131,22 +132,13 @@ tl::expected<Json, std::string> parseYamlText(std::string_view text) {
   return kube::toSortedJson(documents->front());
 }
 
-std::string_view withoutBlanks(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 // What stands before a separator, trimmed; `rest` becomes what stands behind it.
 std::string_view takeHeaderPart(std::string_view& rest, char separator) {
   const size_t end = std::min(rest.find(separator), rest.size());
-  const std::string_view part = withoutBlanks(rest.substr(0, end));
+  const std::string_view part = net::headerTrimmed(rest.substr(0, end));
   rest.remove_prefix(std::min(end + 1, rest.size()));
   return part;
 }
-
-// "application/json" of "Application/JSON; charset=utf-8".
-std::string mediaTypeOf(std::string_view header) { return kube::lowerCase(takeHeaderPart(header, ';')); }
 
 // Returns the form that a media range with its parameters asks for; nullopt: it is not available.
 std::optional<Representation> readRange(std::string_view range) {
@@ -161,7 +153,7 @@ std::optional<Representation> readRange(std::string_view range) {
   while (!range.empty()) {
     std::string_view value = takeHeaderPart(range, ';');
     const std::string name = kube::lowerCase(takeHeaderPart(value, '='));
-    value = withoutBlanks(value);
+    value = net::headerTrimmed(value);
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
       value = value.substr(1, value.size() - 2);
     if (name == "as") as = value;
@@ -201,7 +193,7 @@ tl::expected<Json, std::string> parseJsonText(std::string_view text) {
 }
 
 ApiResult<Json> decodeBody(std::string_view body, std::string_view contentType, std::string_view kind) {
-  const std::string type = mediaTypeOf(contentType);
+  const std::string type = net::mediaTypeOf(contentType);
   const bool isProtobuf = type == "application/vnd.kubernetes.protobuf";
   if (!type.empty() && type != "application/json" && type != "application/yaml" && !isProtobuf)
     return tl::unexpected(unsupportedMediaType(kAcceptedBodies));
@@ -216,7 +208,7 @@ ApiResult<Json> decodeBody(std::string_view body, std::string_view contentType, 
 }
 
 ApiResult<Representation> parseAccept(std::string_view accept) {
-  if (withoutBlanks(accept).empty()) return Representation();
+  if (net::headerTrimmed(accept).empty()) return Representation();
   while (!accept.empty()) {
     if (auto representation = readRange(takeHeaderPart(accept, ','))) return std::move(*representation);
   }
@@ -228,7 +220,7 @@ bool isBuiltIn(const kube::GroupResource& type) {
 }
 
 ApiResult<PatchType> parsePatchType(std::string_view contentType, const kube::GroupResource& type) {
-  const std::string name = mediaTypeOf(contentType);
+  const std::string name = net::mediaTypeOf(contentType);
   if (name == "application/json-patch+json") return PatchType::Json;
   if (name == "application/merge-patch+json") return PatchType::Merge;
   if (name == "application/apply-patch+yaml") return PatchType::Apply;
