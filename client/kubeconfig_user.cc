@@ -60,21 +60,7 @@ void readPassword(Fields& user, Authentication& authentication) {
 }
 
 // A header's name may hold few characters; the API server undoes this.
-std::string escapedName(std::string_view name) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  constexpr std::string_view kPlain = "!#$&'*+-.^_`|~";
-  std::string escaped;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool letterOrDigit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (letterOrDigit || kPlain.find(c) != std::string_view::npos) {
-      escaped += c;
-    } else {
-      escaped.append({'%', kHex[byte >> 4U], kHex[byte & 15U]});
-    }
-  }
-  return escaped;
-}
+std::string escapedName(std::string_view name) { return kube::percentEncoded(name, "!#$&'*+-.^_`|~"); }
 
 // https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
 void readImpersonation(Fields& user, std::vector<Header>& headers) {

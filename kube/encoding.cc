@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view kBase64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr size_t kBase64Group = 4;  // digits for three bytes
 
-constexpr std::string_view kUnreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+constexpr std::string_view kLettersAndDigits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 std::optional<std::string> formDecoded(std::string_view text) {
   std::string spaced(text);
@@ -66,11 +67,12 @@ std::optional<std::string> fromBase64(std::string_view text) {
   return bytes;
 }
 
-std::string percentEncoded(std::string_view text) {
+std::string percentEncoded(std::string_view text, std::string_view plain) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string encoded;
   for (const char character : text) {
-    if (kUnreserved.find(character) != std::string_view::npos) {
+    if (kLettersAndDigits.find(character) != std::string_view::npos ||
+        plain.find(character) != std::string_view::npos) {
       encoded += character;
       continue;
     }

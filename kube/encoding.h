@@ -22,8 +22,9 @@ std::string toBase64(std::string_view bytes);
 // Returns the bytes; nullopt: the text is not Base64. Passes over line breaks between the characters.
 std::optional<std::string> fromBase64(std::string_view text);
 
-// Returns the text with "%XX" for each byte that RFC 3986 does not leave unreserved.
-std::string percentEncoded(std::string_view text);
+// Returns the text with "%XX" for each byte that is no letter, no digit and not one of `plain`: by default
+// those that RFC 3986 leaves unreserved.
+std::string percentEncoded(std::string_view text, std::string_view plain = "-._~");
 // Returns the text with a byte for each "%xx" (RFC 3986, 2.1), which need not be of a character; nullopt: no
 // two hexadecimal digits follow a "%".
 std::optional<std::string> percentDecoded(std::string_view text);

@@ -8,6 +8,7 @@
 #include "kube/encoding.h"
 #include "kube/messages.h"
 #include "net/log_limiter.h"
+#include "net/sockets.h"
 
 namespace lastout::server {
 namespace {
@@ -86,10 +87,11 @@ constexpr DrawingFormat kFormats[] = {
     {"mermaid", GraphQuestion::Format::Mermaid, kPlainText},
 };
 
-// The host of "localhost:9090", "[::1]:9090".
-std::string hostIn(const std::string& header) {
-  if (header.starts_with('[')) return header.substr(1, std::min(header.find(']'), header.size()) - 1);
-  return header.substr(0, header.rfind(':'));
+// The value of the header Host says "localhost:9090", "[::1]:9090", or nothing.
+bool isByLoopback(const std::string& header) {
+  if (header.empty()) return true;
+  const auto parsed = net::parseHostPort(header);
+  return parsed && (parsed->host == "localhost" || net::isLoopback(parsed->host));
 }
 
 // "namespaces: Synced, 12 objects"
@@ -243,8 +245,7 @@ net::HttpRoute Answers::route(const std::string& path, net::HttpHandler handler)
 // own (DNS rebinding) says that name.
 std::optional<HttpResponse> Answers::refusal(const HttpRequest& request) {
   if (httpOptions_.plain) {
-    const std::string host = hostIn(request.host);
-    if (host.empty() || host == "localhost" || net::isLoopback(host)) return std::nullopt;
+    if (isByLoopback(request.host)) return std::nullopt;
     return said(403, "this is answered by the names localhost, 127.0.0.1 and [::1] alone");
   }
   const Authorization::Answer answer = authorization_.mayGet(request.authorization, request.path);
