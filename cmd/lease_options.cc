@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
-#include <random>
 
 #include "kube/messages.h"
 #include "kube/names.h"
@@ -14,13 +14,13 @@ namespace {
 
 constexpr size_t kLongestIdentity = 253;  // bytes
 
-std::string madeIdentity() {
+std::string madeIdentity(const client::RandomFraction& random) {
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) != 0 || host[0] == '\0')
     host = {'l', 'a', 's', 't', 'o', 'u', 't'};
-  std::random_device random;
+  const auto number32 = [&] { return static_cast<uint32_t>(random() * 0x1p32); };
   std::array<char, 20> number{};
-  std::snprintf(number.data(), number.size(), "_%08x%08x", random(), random());
+  std::snprintf(number.data(), number.size(), "_%08x%08x", number32(), number32());
   return std::string(host.data()).substr(0, kLongestIdentity - number.size()) + number.data();
 }
 
@@ -30,12 +30,13 @@ kube::Error badOption(const char* option, const std::string& value, const char* 
 
 }  // namespace
 
-kube::Result<server::LeaseHolderOptions> leaseOf(const LeaseChoice& choice) {
+kube::Result<server::LeaseHolderOptions> leaseOf(const LeaseChoice& choice,
+                                                 const client::RandomFraction& random) {
   server::LeaseHolderOptions options;
   if (!choice.ownNamespace.empty()) options.namespaceName = choice.ownNamespace;
   if (!choice.namespaceName.empty()) options.namespaceName = choice.namespaceName;
   options.name = choice.name;
-  options.identity = choice.identity.empty() ? madeIdentity() : choice.identity;
+  options.identity = choice.identity.empty() ? madeIdentity(random) : choice.identity;
   if (!kube::isDnsLabel(options.namespaceName))
     return tl::unexpected(badOption("--lease-namespace", options.namespaceName, "name of a namespace"));
   if (!kube::isDnsSubdomain(options.name))

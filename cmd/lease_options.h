@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "client/backoff.h"
 #include "kube/result.h"
 #include "server/controllers/lease_holder.h"
 
@@ -15,7 +16,8 @@ struct LeaseChoice {
   std::string identity;  // empty: the host's name and a random number, as Pods share process ids
 };
 
-// Fails with a message that names the option.
-kube::Result<server::LeaseHolderOptions> leaseOf(const LeaseChoice& choice);
+// Fails with a message that names the option. `random` is for an identity that nobody chose.
+kube::Result<server::LeaseHolderOptions> leaseOf(const LeaseChoice& choice,
+                                                 const client::RandomFraction& random);
 
 }  // namespace lastout::cmd

@@ -106,7 +106,8 @@ ServerOpened openServer(const ServeOptions& options, const ListenAddress& addres
   serving.keptPolicies = keptPoliciesOf(options).value();
   serving.ownLabels = ownLabelsOf(options).value();
   serving.certificates = secretOf(options);
-  auto lease = leaseOf({options.leaseNamespace, options.ownNamespace, options.leaseName, options.identity});
+  auto lease = leaseOf({options.leaseNamespace, options.ownNamespace, options.leaseName, options.identity},
+                       client::newRandomFraction());
   if (!lease) return tl::unexpected(kube::Errors{std::move(lease.error())});
   serving.identity = lease->identity;
   serving.lease = std::move(*lease);

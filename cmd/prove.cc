@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "client/environment.h"
 #include "cmd/commands.h"
 #include "cmd/load.h"
 #include "cmd/terminal.h"
@@ -74,10 +75,10 @@ int exitCodeOf(const ProofReport& report, const ProveOptions& options) {
 int runProve(const ProveOptions& options) {
   const auto all = loadScenarios(options.paths);
   if (!all) return badInput(all.error());
-  const Terminal terminal = terminalOf(STDOUT_FILENO);
+  const Terminal terminal = terminalOf(STDOUT_FILENO, client::processEnvironment());
   const replay::TextStyle style{
       .color = terminal.color, .timeline = options.onward, .width = std::min<size_t>(terminal.width, 120)};
-  Progress progress(std::cerr, terminalOf(STDERR_FILENO));
+  Progress progress(std::cerr, terminalOf(STDERR_FILENO, client::processEnvironment()));
   std::vector<ProofReport> reports;
   int exitCode = kOk;
   for (const auto& ready : *all) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "client/environment.h"
 #include "cmd/commands.h"
 #include "cmd/load.h"
 #include "cmd/output_file.h"
@@ -69,7 +70,7 @@ std::vector<ScenarioReport> replayRuns(const Scenarios& all, const replay::Repla
 }
 
 std::vector<ScenarioReport> replayAll(const Scenarios& all, const ReplayFlags& options) {
-  Progress progress(std::cerr, terminalOf(STDERR_FILENO));
+  Progress progress(std::cerr, terminalOf(STDERR_FILENO, client::processEnvironment()));
   if (options.order != "all") {
     const bool random = options.order == "random";
     return replayRuns(all,
@@ -155,7 +156,7 @@ void print(const std::vector<ScenarioReport>& reports, const ReplayFlags& option
     std::cout << replay::toJson(reports, options.timeline);
     return;
   }
-  const Terminal terminal = terminalOf(STDOUT_FILENO);
+  const Terminal terminal = terminalOf(STDOUT_FILENO, client::processEnvironment());
   const replay::TextStyle style{.color = terminal.color,
                                 .timeline = options.timeline || reports.size() == 1,
                                 .width = std::min<size_t>(terminal.width, 120)};

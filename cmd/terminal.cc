@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace lastout::cmd {
 namespace {
@@ -15,11 +14,6 @@ constexpr auto kPatience = std::chrono::seconds(1);
 constexpr auto kInterval = std::chrono::milliseconds(100);
 constexpr size_t kBarWidth = 24;
 
-bool isSet(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0';
-}
-
 std::string bar(uint64_t done, uint64_t total) {
   const auto filled = static_cast<size_t>(static_cast<double>(std::min(done, total)) /
                                           static_cast<double>(total) * kBarWidth);
@@ -28,12 +22,12 @@ std::string bar(uint64_t done, uint64_t total) {
 
 }  // namespace
 
-Terminal terminalOf(int fileDescriptor) {
+Terminal terminalOf(int fileDescriptor, const client::Environment& environment) {
   Terminal terminal;
-  const char* kind = std::getenv("TERM");
-  const bool dumb = kind == nullptr || std::string_view(kind) == "dumb" || *kind == '\0';
+  const std::string_view kind = client::valueOf(environment, "TERM");
+  const bool dumb = kind == "dumb" || kind.empty();
   terminal.interactive = !dumb && isatty(fileDescriptor) == 1;
-  terminal.color = terminal.interactive && !isSet("NO_COLOR");
+  terminal.color = terminal.interactive && client::valueOf(environment, "NO_COLOR").empty();
   winsize size{};
   if (terminal.interactive && ioctl(fileDescriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     terminal.width = size.ws_col;

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "client/environment.h"
+
 namespace lastout::cmd {
 
 struct Terminal {
@@ -17,8 +19,9 @@ struct Terminal {
   size_t width = 80;         // columns
 };
 
-// What stands behind a file descriptor (STDOUT_FILENO, STDERR_FILENO), by the environment of this process.
-Terminal terminalOf(int fileDescriptor);
+// What stands behind a file descriptor (STDOUT_FILENO, STDERR_FILENO); `environment`: TERM and NO_COLOR
+// count.
+Terminal terminalOf(int fileDescriptor, const client::Environment& environment);
 
 // Draws on one line, over and over. Shows nothing unless the terminal is interactive, and nothing in the
 // first second; then it draws at most ten times a second, so update() may be called often. Not for several

@@ -81,7 +81,7 @@ TEST(Progress, GoesAwayOnce) {
 TEST(Terminal, APipeIsNone) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
-  const Terminal terminal = terminalOf(ends[1]);
+  const Terminal terminal = terminalOf(ends[1], {{"TERM", "xterm"}});
   EXPECT_FALSE(terminal.interactive);
   EXPECT_FALSE(terminal.color);
   EXPECT_EQ(terminal.width, 80u);
