@@ -14,6 +14,8 @@ namespace {
 
 using AskedAnswer = tl::expected<WebhookAnswer, ApiError>;
 
+constexpr size_t kMostWaiting = 4'096;  // of what all reviews want help with; beyond that each helps itself
+
 // Adds the warnings, and the denial when there is one. False: the review ends here.
 bool takeAnswer(AskedAnswer& answer, ReviewOutcome& outcome) {
   if (!answer) {
@@ -53,19 +55,11 @@ struct WebhookDispatcher::Batch {
 
 WebhookDispatcher::WebhookDispatcher(const Webhooks& webhooks, CallWebhook call,
                                      std::function<std::string()> newUid, size_t threads)
-    : webhooks_(&webhooks), call_(std::move(call)), newUid_(std::move(newUid)) {
-  threads_.reserve(threads);
-  for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
-}
-
-WebhookDispatcher::~WebhookDispatcher() {
-  {
-    const kube::MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notifyAll();
-  for (std::thread& thread : threads_) thread.join();
-}
+    : webhooks_(&webhooks),
+      call_(std::move(call)),
+      newUid_(std::move(newUid)),
+      threads_(threads),
+      helpers_(threads, kMostWaiting) {}
 
 ReviewOutcome WebhookDispatcher::review(ReviewRequest request, const AcceptMutated& accept,
                                         const AskPolicies& policies) {
@@ -156,14 +150,9 @@ void WebhookDispatcher::validate(const Webhooks::List& webhooks, const ReviewReq
     batch->answers.resize(batch->webhooks.size());
   }
   for (const Webhook* webhook : batch->webhooks) outcome.asked.push_back(webhook->name);
-  const size_t helpers = std::min(batch->webhooks.size(), threads_.size() + 1);
-  if (helpers > 1) {
-    {
-      const kube::MutexLock lock(mutex_);
-      waiting_.insert(waiting_.end(), helpers - 1, batch);
-    }
-    changed_.notifyAll();
-  }
+  const size_t wanted = std::min(batch->webhooks.size(), threads_ + 1);
+  for (size_t i = 1; i < wanted; ++i)
+    if (!helpers_.add([this, batch] { help(*batch); })) break;
   help(*batch);  // this thread is one of them, so a review goes on although all others are busy
   kube::MutexLock lock(batch->mutex);
   batch->finished.wait(
@@ -187,19 +176,6 @@ void WebhookDispatcher::help(Batch& batch) const {
     lock.lock();
     batch.answers[mine] = std::move(answer);
     if (++batch.done == batch.webhooks.size()) batch.finished.notifyAll();
-  }
-}
-
-void WebhookDispatcher::work() {
-  kube::MutexLock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this]() LASTOUT_REQUIRES(mutex_) { return stopping_ || !waiting_.empty(); });
-    if (stopping_) return;
-    const std::shared_ptr<Batch> batch = std::move(waiting_.front());
-    waiting_.pop_front();
-    lock.unlock();
-    help(*batch);
-    lock.lock();
   }
 }
 

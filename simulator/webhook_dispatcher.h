@@ -1,16 +1,14 @@
 // WebhookDispatcher: calls the webhooks that a request concerns, and returns whether the request is allowed.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "kube/locks.h"
+#include "net/worker_pool.h"
 #include "simulator/admission_review.h"
 #include "simulator/json.h"
 #include "simulator/status.h"
@@ -45,7 +43,6 @@ class WebhookDispatcher {
   // once.
   WebhookDispatcher(const Webhooks& webhooks, CallWebhook call, std::function<std::string()> newUid,
                     size_t threads = 8);
-  ~WebhookDispatcher();
   WebhookDispatcher(const WebhookDispatcher&) = delete;
   WebhookDispatcher& operator=(const WebhookDispatcher&) = delete;
 
@@ -66,19 +63,14 @@ class WebhookDispatcher {
                                                     const ReviewRequest& request) const;
   void mutate(const Webhooks::List& webhooks, ReviewRequest& request, ReviewOutcome& outcome) const;
   void validate(const Webhooks::List& webhooks, const ReviewRequest& request, ReviewOutcome& outcome);
-  void work();
   void help(Batch& batch) const;
 
   const Webhooks* webhooks_;
   CallWebhook call_;
   std::function<std::string()> newUid_;
 
-  kube::Mutex mutex_;
-  kube::ConditionVariable changed_;
-  // One entry for each thread that a batch could use.
-  std::deque<std::shared_ptr<Batch>> waiting_ LASTOUT_GUARDED_BY(mutex_);
-  bool stopping_ LASTOUT_GUARDED_BY(mutex_) = false;
-  std::vector<std::thread> threads_;
+  const size_t threads_;
+  net::WorkerPool helpers_;  // one job for each thread that a batch could use
 };
 
 }  // namespace lastout::simulator
