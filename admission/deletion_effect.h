@@ -7,8 +7,6 @@
 #include <string_view>
 
 #include "admission/decide.h"
-#include "graph/condition.h"
-#include "kube/well_known.h"
 
 namespace lastout::admission {
 

@@ -6,7 +6,6 @@
 
 #include "client/secret.h"
 #include "kube/encoding.h"
-#include "kube/messages.h"
 #include "kube/parse.h"
 
 namespace lastout::client {

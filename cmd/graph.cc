@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "admission/known_cluster.h"
-#include "client/api_server.h"
 #include "cmd/commands.h"
 #include "cmd/source.h"
 #include "kube/encoding.h"

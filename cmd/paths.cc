@@ -6,6 +6,7 @@
 #include <set>
 #include <system_error>
 
+#include "kube/messages.h"
 #include "kube/reference.h"
 
 namespace lastout::cmd {

@@ -8,7 +8,6 @@
 #include <iostream>
 #include <memory>
 
-#include "client/api_server.h"
 #include "cmd/commands.h"
 #include "cmd/source.h"
 #include "kube/encoding.h"

@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 
-#include "kube/messages.h"
 #include "kube/object_key.h"
 #include "kube/resource_map.h"
 #include "kube/result.h"

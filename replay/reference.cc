@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kube/messages.h"
 #include "replay/spec.h"
 
 namespace lastout::replay {

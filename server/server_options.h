@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "admission/deferral.h"
 #include "client/watcher.h"
 #include "net/http_server.h"
 #include "protection/external_step.h"

@@ -6,7 +6,6 @@
 
 #include "kube/encoding.h"
 #include "kube/fields.h"
-#include "kube/messages.h"
 #include "kube/names.h"
 #include "kube/well_known.h"
 #include "net/sockets.h"

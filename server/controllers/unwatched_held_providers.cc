@@ -4,7 +4,6 @@
 #include <chrono>
 #include <utility>
 
-#include "admission/deletion_effect.h"
 #include "client/api_server.h"
 #include "criticalservice/provider_types.h"
 #include "kube/well_known.h"

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "admission/deletion_effect.h"
 #include "client/reflector.h"
 #include "criticalservice/provider_types.h"
 #include "kube/object.h"

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "client/api_server.h"
 #include "kube/encoding.h"
 
 namespace lastout::server {

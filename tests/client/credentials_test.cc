@@ -3,7 +3,6 @@
 #include <atomic>
 #include <thread>
 
-#include "kube/encoding.h"
 #include "tests/client/client_fixture.h"
 
 namespace lastout::client {

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "admission/deletion_effect.h"
 #include "kube/well_known.h"
 #include "tests/cluster/manifests.h"
 #include "tests/cluster/world.h"

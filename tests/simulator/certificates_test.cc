@@ -5,7 +5,6 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
-#include "kube/encoding.h"
 #include "simulator/json.h"
 #include "tests/simulator/https_server.h"
 #include "tls/names.h"
