@@ -137,7 +137,7 @@ uint32_t GuardIndex::put(graph::Graph& graph, const criticalservice::CriticalSer
   }
   slots_[number].service = service;
   slots_[number].dependencies = std::move(dependencies);
-  standings_[number] = {true, service.intent, service.enforcement};
+  decided_[number] = {true, service.intent, service.enforcement};
   compile(graph, number);
   const std::vector<Guard> guards = guardsOf(service, types, ownNamespace_, slots_[number].dependencies);
   for (const Guard& guard : guards) addGuardEntry(guard, number);
@@ -151,7 +151,7 @@ bool GuardIndex::remove(graph::Graph& graph, std::string_view name) {
   const uint32_t number = found->second;
   discard(graph, number);
   slots_[number] = Slot{};
-  standings_[number] = Standing{};
+  decided_[number] = DecidedFields{};
   numbers_.erase(found);
   freeNumbers_.push_back(number);
   return true;
@@ -164,7 +164,7 @@ uint32_t GuardIndex::takeNumber() {
     return number;
   }
   slots_.emplace_back();
-  standings_.emplace_back();
+  decided_.emplace_back();
   rules_.services.emplace_back();
   return static_cast<uint32_t>(slots_.size() - 1);
 }

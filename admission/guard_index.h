@@ -87,11 +87,11 @@ class GuardIndex {
   std::span<const GuardEntry> guardEntries(const kube::ObjectKey& key) const;
 
   const ServiceRules& rules() const { return rules_; }
-  bool exists(uint32_t service) const { return standings_[service].exists; }
+  bool exists(uint32_t service) const { return decided_[service].exists; }
   const criticalservice::CriticalService& service(uint32_t number) const { return slots_[number].service; }
-  criticalservice::DeletionIntent intent(uint32_t service) const { return standings_[service].intent; }
+  criticalservice::DeletionIntent intent(uint32_t service) const { return decided_[service].intent; }
   criticalservice::EnforcementMode enforcement(uint32_t service) const {
-    return standings_[service].enforcement;
+    return decided_[service].enforcement;
   }
   // What the service's provider needs, by object.
   const Dependencies& dependencies(uint32_t service) const { return slots_[service].dependencies; }
@@ -112,7 +112,7 @@ class GuardIndex {
     std::vector<Place> places;
   };
   // The fields of a service that decide() reads, kept apart from the others because every review reads them.
-  struct Standing {
+  struct DecidedFields {
     bool exists = false;
     criticalservice::DeletionIntent intent = criticalservice::DeletionIntent::Ordered;
     criticalservice::EnforcementMode enforcement = criticalservice::EnforcementMode::Deny;
@@ -140,8 +140,8 @@ class GuardIndex {
   graph::ConditionId allServices_;
   ServiceRules rules_;
   CriteriaPool criteriaPool_;
-  std::vector<Slot> slots_;  // by number, as standings_ and rules_.services
-  std::vector<Standing> standings_;
+  std::vector<Slot> slots_;  // by number, as decided_ and rules_.services
+  std::vector<DecidedFields> decided_;
   std::vector<uint32_t> freeNumbers_;
   std::unordered_map<std::string, uint32_t, NameHash, std::equal_to<>> numbers_;
   std::vector<GuardEntryList> lists_;

@@ -7,20 +7,20 @@ namespace lastout::cluster {
 namespace {
 
 // How one owner reference stands (the collector's classification).
-enum class Standing : uint8_t {
+enum class ReferenceClass : uint8_t {
   None,
   Solid,     // the owner is there, and does not wait for its dependents
   Dangling,  // it is gone, or another object has its name now
   Waiting,   // it terminates in the foreground, waiting for this object
 };
 
-Standing standing(const Transition& transition, const ObjectState& object, Slot slot, size_t link) {
+ReferenceClass classOf(const Transition& transition, const ObjectState& object, Slot slot, size_t link) {
   const OwnerState state = object.owner(link);
-  if (state == OwnerState::None) return Standing::None;
+  if (state == OwnerState::None) return ReferenceClass::None;
   const Slot owner = transition.info(slot).owners[link].owner;
-  if (state == OwnerState::Dangling || !transition.isPresent(owner)) return Standing::Dangling;
+  if (state == OwnerState::Dangling || !transition.isPresent(owner)) return ReferenceClass::Dangling;
   const bool foreground = (transition.state().finalizers(owner) & kForegroundBit) != 0;
-  return transition.isTerminating(owner) && foreground ? Standing::Waiting : Standing::Solid;
+  return transition.isTerminating(owner) && foreground ? ReferenceClass::Waiting : ReferenceClass::Solid;
 }
 
 struct Owners {
@@ -32,10 +32,10 @@ struct Owners {
 Owners classify(const Transition& transition, Slot slot, const ObjectState& object) {
   Owners result;
   for (size_t i = 0; i < transition.info(slot).owners.size(); ++i) {
-    const Standing one = standing(transition, object, slot, i);
-    result.solid = result.solid || one == Standing::Solid;
-    result.dangling = result.dangling || one == Standing::Dangling;
-    result.waiting = result.waiting || one == Standing::Waiting;
+    const ReferenceClass one = classOf(transition, object, slot, i);
+    result.solid = result.solid || one == ReferenceClass::Solid;
+    result.dangling = result.dangling || one == ReferenceClass::Dangling;
+    result.waiting = result.waiting || one == ReferenceClass::Waiting;
   }
   return result;
 }
@@ -68,7 +68,7 @@ bool hasLooseReferences(const Owners& owners) { return owners.solid && (owners.d
 void dropLooseReferences(Transition& transition, Slot slot) {
   ObjectState object = transition.state().object(slot);
   for (size_t i = 0; i < transition.info(slot).owners.size(); ++i) {
-    if (standing(transition, object, slot, i) != Standing::Solid) object.setOwner(i, OwnerState::None);
+    if (classOf(transition, object, slot, i) != ReferenceClass::Solid) object.setOwner(i, OwnerState::None);
   }
   transition.update(slot, object, Actor::Collector);
 }

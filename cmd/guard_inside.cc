@@ -148,9 +148,9 @@ bool GuardInside::isAsked() const {
          });
 }
 
-GuardInside::Standing GuardInside::standing() const {
-  Standing standing;
-  if (!isAsked()) standing.pending.push_back({"--guard inside: the cluster does not ask lastout", {}, {}});
+GuardInside::NotInForce GuardInside::notInForce() const {
+  NotInForce all;
+  if (!isAsked()) all.pending.push_back({"--guard inside: the cluster does not ask lastout", {}, {}});
   simulator::ControlPlane& plane = cluster_.plane();
   const kube::MutexLock lock(plane.mutex);
   for (const kube::GroupResource& type :
@@ -159,18 +159,18 @@ GuardInside::Standing GuardInside::standing() const {
       const std::string name = "--guard inside: " + toString(record->key());
       const Json accepted = conditionOf(record->object(), "Accepted");
       if (!accepted.is_null() && accepted.value("status", "") == "False")
-        standing.refused.push_back({name + ": " + accepted.value("message", ""), {}, {}});
+        all.refused.push_back({name + ": " + accepted.value("message", ""), {}, {}});
       else if (const auto why = pendingReason(record->object()))
-        standing.pending.push_back({name + " is not enforced: " + *why, {}, {}});
+        all.pending.push_back({name + " is not enforced: " + *why, {}, {}});
     }
   }
-  return standing;
+  return all;
 }
 
 tl::expected<bool, kube::Errors> GuardInside::waitUntilInForce(const sigset_t& ending) {
   const auto deadline = steady_clock::now() + kInForcePatience;
   for (;;) {
-    Standing now = standing();
+    NotInForce now = notInForce();
     if (!now.refused.empty()) return tl::unexpected(std::move(now.refused));
     if (now.pending.empty()) return true;
     if (steady_clock::now() >= deadline) return tl::unexpected(std::move(now.pending));

@@ -41,12 +41,12 @@ class GuardInside {
 
  private:
   explicit GuardInside(simulator::EmbeddedCluster& cluster) : cluster_(cluster) {}
-  struct Standing {
+  struct NotInForce {
     kube::Errors refused;  // policies that are not understood
     kube::Errors pending;
   };
   bool isAsked() const;
-  Standing standing() const;
+  NotInForce notInForce() const;
 
   simulator::EmbeddedCluster& cluster_;
   Log log_{2, spdlog::level::warn};

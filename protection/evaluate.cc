@@ -11,20 +11,20 @@ namespace lastout::protection {
 namespace {
 
 // Whether a case holds, and in which words.
-struct Standing {
+struct CaseOutcome {
   bool holds = false;
   bool isUncertain = false;
   std::string reason;
 
   // Both hold: the words of both.
-  void join(Standing other) {
+  void join(CaseOutcome other) {
     holds = holds && other.holds;
     isUncertain = isUncertain || other.isUncertain;
     if (!other.reason.empty()) reason += (reason.empty() ? "" : " and ") + std::move(other.reason);
   }
 };
 
-Standing ofAncestor(const AncestorState& state) {
+CaseOutcome ofAncestor(const AncestorState& state) {
   using Kind = AncestorState::Kind;
   switch (state.kind) {
     case Kind::Protects:
@@ -48,7 +48,7 @@ struct Counted {
   std::string several;
 };
 
-Standing ofCount(const Count& count, const Counted& what) {
+CaseOutcome ofCount(const Count& count, const Counted& what) {
   if (count.unknown) return {true, true, what.several + " cannot be counted: " + *count.unknown};
   if (count.objects == 0) return {};
   std::string reason = std::to_string(count.objects) + " " + (count.objects == 1 ? what.one : what.several);
@@ -56,7 +56,7 @@ Standing ofCount(const Count& count, const Counted& what) {
   return {true, false, std::move(reason)};
 }
 
-Standing ofListers(const Listers& listers) {
+CaseOutcome ofListers(const Listers& listers) {
   if (listers.unknown) return {true, true, "whether it is listed cannot be found out: " + *listers.unknown};
   return {true, false, listers.first + " lists it"};
 }
@@ -81,7 +81,7 @@ Counted wordsOf(const ChildrenTest& test) {
 }
 
 // The object itself tells: absent counts as 1, as the API server fills it in.
-Standing ofReplicas(const kube::Value& object) {
+CaseOutcome ofReplicas(const kube::Value& object) {
   const kube::Value* replicas = object.at({"spec", "replicas"});
   if (replicas != nullptr && !replicas->isNull()) {
     const int64_t* number = replicas->asInteger();
@@ -91,8 +91,8 @@ Standing ofReplicas(const kube::Value& object) {
 }
 
 // What the object itself says.
-Standing ofObject(const Case& one, const Request& request) {
-  Standing all{true, false, {}};
+CaseOutcome ofObject(const Case& one, const Request& request) {
+  CaseOutcome all{true, false, {}};
   if (one.key) {
     const std::string* value = one.key->valueIn(*request.meta);
     all.join({one.key->holds(*request.meta), false, value == nullptr ? "" : reasonOfKey(*one.key, *value)});
@@ -102,21 +102,21 @@ Standing ofObject(const Case& one, const Request& request) {
   return all;
 }
 
-Standing standing(const Case& one, const Request& request, const Facts& facts) {
-  Standing all = ofObject(one, request);
+CaseOutcome outcomeOf(const Case& one, const Request& request, const Facts& facts) {
+  CaseOutcome all = ofObject(one, request);
   if (!all.holds) return {};
   if (one.ancestor) all.join(ofAncestor(facts.ancestor(*one.ancestor, request)));
   if (all.holds && one.activity && *one.activity != Activity::Replicas)
     all.join(ofCount(facts.active(*one.activity, request), wordsOf(*one.activity)));
   if (all.holds && !one.children.empty()) {
-    Standing any;
+    CaseOutcome any;
     for (const ChildrenTest& test : one.children) {
       any = ofCount(facts.children(test, request), wordsOf(test));
       if (any.holds) break;
     }
     all.join(std::move(any));
   }
-  return all.holds ? all : Standing{};
+  return all.holds ? all : CaseOutcome{};
 }
 
 bool anyHolds(const std::vector<KeyTest>& tests, const kube::ObjectMeta& meta) {
@@ -159,10 +159,10 @@ bool isHeldInstead(const DeletionPolicy& policy, const kube::ObjectMeta& meta) {
 }
 
 // The objects that refer to a held one.
-Standing ofChildren(const DeletionPolicy& policy, const Request& request, const Facts& facts) {
+CaseOutcome ofChildren(const DeletionPolicy& policy, const Request& request, const Facts& facts) {
   for (const Case& one : policy.when) {
     if (one.children.empty()) continue;
-    Standing why = standing(one, request, facts);
+    CaseOutcome why = outcomeOf(one, request, facts);
     if (why.holds) return why;
   }
   return {};
@@ -217,7 +217,7 @@ std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request
   if (isUpdate ? anyHolds(policy.exemptions, *request.newMeta) : anyHolds(policy.overrides, *request.meta))
     return std::nullopt;
 
-  Standing listed{true, false, {}};
+  CaseOutcome listed{true, false, {}};
   Listers listers;
   if (policy.listedBy) {
     if (part == CaseScope::Local) return std::nullopt;
@@ -225,7 +225,7 @@ std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request
     if (!listers.unknown && listers.count == 0) return std::nullopt;
     listed = ofListers(listers);
   }
-  const auto denial = [&](size_t whichCase, Standing why) {
+  const auto denial = [&](size_t whichCase, CaseOutcome why) {
     Denial made{policy.meta.name,      *block, whichCase,   why.isUncertain,
                 std::move(why.reason), {},     policy.code, false};
     made.message = messageOf(policy, request, made, listers);
@@ -244,7 +244,7 @@ std::optional<Denial> judge(const DeletionPolicy& policy, const Request& request
     const Case& one = policy.when[i];
     if (!isIn(part, one.isLocal() && !policy.listedBy)) continue;
     if (isUpdate && keepsProtection(policy, &one, request)) continue;
-    Standing why = standing(one, request, facts);
+    CaseOutcome why = outcomeOf(one, request, facts);
     if (!why.holds) continue;
     why.join(listed);
     return denial(i, std::move(why));
@@ -261,7 +261,7 @@ std::optional<std::string> protectionOf(const DeletionPolicy& policy, const Requ
   if (anyHolds(policy.overrides, *request.meta)) return std::nullopt;
   for (const Case& one : policy.when) {
     if (!one.children.empty()) continue;
-    Standing why = ofObject(one, request);
+    CaseOutcome why = ofObject(one, request);
     if (why.holds) return std::move(why.reason);
   }
   return std::nullopt;
@@ -273,7 +273,7 @@ std::optional<Denial> holdOf(const DeletionPolicy& policy, const Request& reques
     return std::nullopt;
   if (policy.hold->force && policy.hold->force->key.holds(*request.meta)) return std::nullopt;
   if (!concerns(policy, request.object, request.meta->labels)) return std::nullopt;
-  Standing why;
+  CaseOutcome why;
   if (std::optional<std::string> reason = protectionOf(policy, request))
     why = {true, false, std::move(*reason)};
   else
