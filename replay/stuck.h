@@ -1,4 +1,7 @@
-// stuck: explains why objects of the goal still exist when nothing can change any more.
+// stuck: explains why objects of the goal still exist when nothing can change any more. admission/why.h
+// answers that of a live graph. Here the reasons are the machine's: an action that no controller or step
+// takes any more, a webhook that denies each time, a work that its agent has forgotten. No graph holds these,
+// and so the shortest ring is one of StillThere, not graph::shortestCycle().
 #pragma once
 
 #include <functional>

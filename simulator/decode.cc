@@ -22,7 +22,9 @@ namespace {
 constexpr std::string_view kAcceptedBodies =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
-// nlohmann's events into a Json, within the limits.
+// nlohmann's events into a Json, within the limits. kube::parseJson() would not do: malformed JSON is
+// answered in the words of Go's encoding/json, which give no line, and numbers are stored as they were sent,
+// also those that no kube::Value holds.
 class BoundedJson : public nlohmann::json_sax<Json> {
  public:
   bool null() override { return add(nullptr) != nullptr; }

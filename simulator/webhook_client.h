@@ -1,4 +1,7 @@
-// WebhookClient: posts AdmissionReviews over HTTPS as the API server does.
+// WebhookClient: posts AdmissionReviews over HTTPS as the API server does. It is no client::ApiServer, of
+// which silence is limited, each by one address and in lastout's words: a webhook's timeout is that of the
+// whole call, a service's name is not where it listens, and what fails is told in the words of Go's net/http,
+// which people see.
 #pragma once
 
 #include <functional>
