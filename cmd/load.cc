@@ -23,6 +23,19 @@ kube::Errors refused(const std::vector<std::string>& paths) {
   return errors;
 }
 
+// With their warnings on the standard error.
+tl::expected<Scenarios, kube::Errors> warned(tl::expected<Scenarios, kube::Errors> all) {
+  if (!all) return all;
+  kube::Errors warnings;
+  for (const auto& ready : *all) {
+    auto found = replay::warningsOf(ready->scenario);
+    if (!found) return tl::unexpected(std::move(found.error()));
+    warnings.insert(warnings.end(), found->begin(), found->end());
+  }
+  printWarnings(warnings);
+  return all;
+}
+
 }  // namespace
 
 tl::expected<Scenarios, kube::Errors> loadScenarios(const std::vector<std::string>& paths) {
@@ -34,16 +47,21 @@ tl::expected<Scenarios, kube::Errors> loadScenarios(const std::vector<std::strin
     const bool named = std::find(paths.begin(), paths.end(), file) != paths.end();
     inputs.push_back({file, named});
   }
-  auto all = replay::loadAll(inputs);
-  if (!all) return all;
-  kube::Errors warnings;
-  for (const auto& ready : *all) {
-    auto found = replay::warningsOf(ready->scenario);
-    if (!found) return tl::unexpected(std::move(found.error()));
-    warnings.insert(warnings.end(), found->begin(), found->end());
-  }
-  printWarnings(warnings);
-  return all;
+  return warned(replay::loadAll(inputs));
+}
+
+tl::expected<Scenarios, kube::Errors> loadDeletions(const std::vector<std::string>& paths,
+                                                    const std::vector<std::string>& references) {
+  const auto files = readInputs(paths);
+  if (!files) return tl::unexpected(files.error());
+  auto scenario = replay::scenarioOfDeletions(*files, references);
+  if (!scenario) return tl::unexpected(std::move(scenario.error()));
+  auto compiled = replay::compile(*scenario);
+  if (!compiled) return tl::unexpected(std::move(compiled.error()));
+  Scenarios all;
+  all.push_back(
+      std::make_unique<const replay::Ready>(replay::Ready{std::move(*scenario), std::move(*compiled)}));
+  return warned(std::move(all));
 }
 
 }  // namespace lastout::cmd

@@ -15,4 +15,9 @@ using Scenarios = std::vector<std::unique_ptr<const replay::Ready>>;
 // (replay::ScenarioFile).
 tl::expected<Scenarios, kube::Errors> loadScenarios(const std::vector<std::string>& paths);
 
+// The one scenario in which the objects that `references` name are deleted, in any order, in a cluster that
+// holds the manifests in `paths` (replay::scenarioOfDeletions()), with its warnings on the standard error.
+tl::expected<Scenarios, kube::Errors> loadDeletions(const std::vector<std::string>& paths,
+                                                    const std::vector<std::string>& references);
+
 }  // namespace lastout::cmd

@@ -15,6 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxFiles = 100'000;
+// All input together; a fleet's works fit, and what does not would take more than memory allows.
+constexpr size_t kMostBytes = size_t{128} << 20;
 
 bool isManifest(const fs::path& path) {
   const std::string extension = path.extension().string();
@@ -100,6 +102,28 @@ kube::Result<std::string> readInput(const std::string& path, const kube::ParseLi
                     {}});
   }
   return text;
+}
+
+tl::expected<std::vector<replay::InputFile>, kube::Errors> readInputs(const std::vector<std::string>& given) {
+  const auto paths = expandPaths(given);
+  if (!paths) return tl::unexpected(kube::Errors{paths.error()});
+  std::vector<replay::InputFile> files;
+  kube::Errors errors;
+  kube::ParseLimits limits;
+  size_t left = kMostBytes;
+  for (const std::string& path : *paths) {
+    limits.bytes = std::min(limits.bytes, left);
+    kube::Result<std::string> text = readInput(path, limits);
+    if (!text) {
+      errors.push_back(std::move(text.error()));
+      continue;
+    }
+    left -= text->size();
+    const bool standardInput = path == kStandardInput;
+    files.push_back({standardInput ? std::string(replay::kStandardInputName) : path, std::move(*text)});
+  }
+  if (!errors.empty()) return tl::unexpected(std::move(errors));
+  return files;
 }
 
 }  // namespace lastout::cmd

@@ -6,6 +6,7 @@
 
 #include "kube/parse.h"
 #include "kube/result.h"
+#include "replay/input_file.h"
 
 namespace lastout::cmd {
 
@@ -21,5 +22,8 @@ kube::Result<std::vector<std::string>> expandPaths(const std::vector<std::string
 // The bytes of a file, or of the standard input for "-"; fails when there are more than limits.bytes, having
 // read no more than that.
 kube::Result<std::string> readInput(const std::string& path, const kube::ParseLimits& limits = {});
+
+// All that expandPaths() makes of the paths, read; all together at most 128 MiB.
+tl::expected<std::vector<replay::InputFile>, kube::Errors> readInputs(const std::vector<std::string>& paths);
 
 }  // namespace lastout::cmd

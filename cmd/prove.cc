@@ -28,6 +28,7 @@ constexpr const char* kProveExamples = R"(Examples:
   lastout prove --max-memory 8GiB --max-states 100000000 scenarios/story-one-work.yaml
   lastout prove --strict scenarios/provider-webhook.yaml   what is PROVEN under an assumption fails, too
   lastout prove -o json scenarios/story-unguarded.yaml
+  lastout prove --delete namespace/team-a --delete namespace/operator manifests/     plain manifests
 
 Exit codes: 0 all PROVEN; 1 one is STUCK, UNSAFE or BROKEN, or PROVEN where the file expects it to get
 stuck, or with --strict rests on an assumption; 2 bad input; 3 one is NOT DECIDED within --max-states and
@@ -35,6 +36,7 @@ stuck, or with --strict rests on an assumption; 2 bad input; 3 one is NOT DECIDE
 
 struct ProveOptions {
   std::vector<std::string> paths;
+  std::vector<std::string> deletes;  // references; with them the paths are manifests
   prove::Bounds bounds;
   bool asExpected = false;
   bool strict = false;
@@ -73,7 +75,8 @@ int exitCodeOf(const ProofReport& report, const ProveOptions& options) {
 }
 
 int runProve(const ProveOptions& options) {
-  const auto all = loadScenarios(options.paths);
+  const auto all =
+      options.deletes.empty() ? loadScenarios(options.paths) : loadDeletions(options.paths, options.deletes);
   if (!all) return badInput(all.error());
   const Terminal terminal = terminalOf(STDOUT_FILENO, client::processEnvironment());
   const replay::TextStyle style{
@@ -98,7 +101,14 @@ void addProve(CLI::App& app, int& exitCode) {
   auto options = std::make_shared<ProveOptions>();
   CLI::App* command = app.add_subcommand("prove", "Try scenarios in every order that could happen");
   command->footer(kProveExamples);
-  command->add_option("PATH", options->paths, "Scenario files, or folders of them")->required();
+  command->add_option("PATH", options->paths, "Scenario files, or folders of them; with --delete, manifests")
+      ->required();
+  command
+      ->add_option("--delete", options->deletes,
+                   "Without a scenario: delete this in a cluster that holds the manifests; may be repeated")
+      ->take_all()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--max-states", options->bounds.states, "Give up beyond so many states")
       ->check(CLI::Range(uint64_t{1}, prove::Bounds{}.states))
       ->capture_default_str();

@@ -25,8 +25,6 @@
 namespace lastout::cmd {
 namespace {
 
-// All input together; a fleet's works fit, and what does not would take more than memory allows.
-constexpr size_t kMostBytes = size_t{128} << 20;
 constexpr size_t kMostAnswered = size_t{64} << 20;
 constexpr const char* kNoSource = "no FILE and no --server is given, so a cluster would be asked";
 
@@ -49,30 +47,8 @@ std::string contradiction(const SourceOptions& options) {
   return {};
 }
 
-tl::expected<std::vector<replay::InputFile>, kube::Errors> readFiles(const std::vector<std::string>& given) {
-  const auto paths = expandPaths(given);
-  if (!paths) return unusable(paths.error());
-  std::vector<replay::InputFile> files;
-  kube::Errors errors;
-  kube::ParseLimits limits;
-  size_t left = kMostBytes;
-  for (const std::string& path : *paths) {
-    limits.bytes = std::min(limits.bytes, left);
-    kube::Result<std::string> text = readInput(path, limits);
-    if (!text) {
-      errors.push_back(std::move(text.error()));
-      continue;
-    }
-    left -= text->size();
-    const bool standardInput = path == kStandardInput;
-    files.push_back({standardInput ? std::string(replay::kStandardInputName) : path, std::move(*text)});
-  }
-  if (!errors.empty()) return tl::unexpected(std::move(errors));
-  return files;
-}
-
 tl::expected<admission::KnownCluster, kube::Errors> readCluster(const std::vector<std::string>& paths) {
-  auto files = readFiles(paths);
+  auto files = readInputs(paths);
   if (!files) return tl::unexpected(std::move(files.error()));
   auto manifests = replay::readManifests(*files);
   if (!manifests) return tl::unexpected(std::move(manifests.error()));

@@ -35,10 +35,11 @@ tl::expected<std::vector<std::unique_ptr<const Ready>>, kube::Errors> loadAll(
   }
   if (!errors.empty()) return tl::unexpected(std::move(errors));
   if (result.empty())
-    return tl::unexpected(
-        kube::Errors{{"none of these files is a scenario: it has a document of kind Scenario",
-                      files.empty() ? "" : files.front().path,
-                      {}}});
+    return tl::unexpected(kube::Errors{
+        {"none of these files is a scenario: it has a document of kind Scenario; of plain manifests, "
+         "lastout prove --delete REFERENCE says what is to be deleted",
+         files.empty() ? "" : files.front().path,
+         {}}});
   return result;
 }
 

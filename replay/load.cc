@@ -1,10 +1,12 @@
-// load and parse: a scenario file and those beside it into a Scenario.
+// load and parse: a scenario file and those beside it into a Scenario; and manifests, with what is to be
+// deleted.
 #include <algorithm>
 #include <filesystem>
 
 #include "kube/messages.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
+#include "replay/finalizer_removers.h"
 #include "replay/scenario.h"
 #include "replay/sources.h"
 #include "replay/spec.h"
@@ -39,7 +41,7 @@ class Loader {
     scenario_.types = kube::ResourceMap::builtIn();
   }
 
-  // Nothing: sound, but no scenario.
+  // nullopt: sound, but no scenario.
   tl::expected<std::optional<Scenario>, kube::Errors> run(std::string_view text) {
     const bool found = readSources(text);
     if (!found && errors_.empty()) return std::optional<Scenario>();
@@ -51,6 +53,24 @@ class Loader {
       readPolicies();
     }
     if (errors_.empty()) return std::optional<Scenario>(std::move(scenario_));
+    return failed();
+  }
+
+  // Manifests alone, and what is deleted.
+  tl::expected<Scenario, kube::Errors> run(const std::vector<InputFile>& files,
+                                           const std::vector<std::string>& references) {
+    for (const InputFile& file : files) readManifests(file);
+    readObjects();
+    scenario_.name = "delete " + kube::listed(references, 2);
+    for (const std::string& reference : references) addDeletion(reference);
+    readPolicies();
+    if (!errors_.empty()) return failed();
+    addRemovers();
+    return std::move(scenario_);
+  }
+
+ private:
+  tl::unexpected<kube::Errors> failed() {
     // The scenario's own file first, each file from top to bottom.
     std::stable_sort(errors_.begin(), errors_.end(), [&](const kube::Error& a, const kube::Error& b) {
       if ((a.file == scenario_.file) != (b.file == scenario_.file)) return a.file == scenario_.file;
@@ -60,7 +80,53 @@ class Loader {
     return tl::unexpected(std::move(errors_));
   }
 
- private:
+  void readManifests(const InputFile& file) {
+    auto documents = parseDocuments(file.text, file.name, isJson(file), limits_);
+    if (!documents) {
+      errors_.push_back(documents.error());
+      return;
+    }
+    for (const kube::Value& document : *documents) {
+      if (isScenario(document))
+        errors_.push_back(
+            {"this is a Scenario, which says itself what is deleted: leave out --delete, or "
+             "give the manifests alone",
+             file.name, document.position});
+      refuseMisspelt(document, file.name);
+    }
+    std::erase_if(*documents, isScenario);
+    sources_.push_back({file.name, std::move(*documents)});
+  }
+
+  void addDeletion(const std::string& reference) {
+    const auto pattern = kube::parsePattern(reference, scenario_.types);
+    if (!pattern) {
+      errors_.push_back({"--delete " + kube::inQuotes(reference) + ": " + pattern.error().message, {}, {}});
+      return;
+    }
+    ScenarioStep step;
+    step.objects.push_back({*pattern, reference, {}});
+    scenario_.steps.push_back(std::move(step));
+  }
+
+  void addRemovers() {
+    std::vector<const kube::Object*> objects;
+    for (const kube::Object& object : scenario_.objects) objects.push_back(&object);
+    for (const cluster::WorkSpec& work : scenario_.works) {
+      for (const kube::Object& object : work.manifests) objects.push_back(&object);
+    }
+    for (FinalizerRemover& remover : findFinalizerRemovers(objects, scenario_.types)) {
+      ScenarioController controller;
+      controller.name = remover.workload.name;
+      const std::string text = kube::toString(remover.workload);
+      controller.runsIn = ScenarioReference{{.key = std::move(remover.workload)}, text, {}};
+      controller.finalizer = std::move(remover.finalizer);
+      controller.from = std::move(remover.from);
+      controller.evidence = std::move(remover.evidence);
+      scenario_.controllers.push_back(std::move(controller));
+    }
+  }
+
   // False when there is no Scenario to go on with; with errors, because the file cannot be read.
   bool readSources(std::string_view text) {
     auto documents = parseFile(text, scenario_.file, limits_);
@@ -70,7 +136,7 @@ class Loader {
     }
     const auto first = std::find_if(documents->begin(), documents->end(), isScenario);
     if (first == documents->end()) {
-      for (const kube::Value& document : *documents) refuseMisspelt(document);
+      for (const kube::Value& document : *documents) refuseMisspelt(document, scenario_.file);
       return false;
     }
     document_ = std::move(*first);
@@ -88,7 +154,7 @@ class Loader {
   }
 
   // A folder's other files are passed over; one that was meant to be a scenario is not.
-  void refuseMisspelt(const kube::Value& document) {
+  void refuseMisspelt(const kube::Value& document, const std::string& file) {
     const kube::Value* apiVersion = document.find("apiVersion");
     const kube::Value* kind = document.find("kind");
     if (apiVersion == nullptr || kind == nullptr) return;
@@ -100,7 +166,7 @@ class Loader {
         {"no kind " + kube::inQuotes(*kind->asString()) + " is known in " +
              kube::inQuotes(*apiVersion->asString()) +
              kube::didYouMean(*kind->asString(), {"Scenario", "CriticalService", protection::kPolicyKind}),
-         scenario_.file, kind->position});
+         file, kind->position});
   }
 
   void readMoreFiles() {
@@ -227,6 +293,12 @@ tl::expected<std::optional<Scenario>, kube::Errors> loadIfScenario(const std::st
   kube::Result<std::string> text = kube::readFile(path, limits);
   if (!text) return tl::unexpected(kube::Errors{text.error()});
   return Loader(path, limits).run(*text);
+}
+
+tl::expected<Scenario, kube::Errors> scenarioOfDeletions(const std::vector<InputFile>& files,
+                                                         const std::vector<std::string>& references,
+                                                         const kube::ParseLimits& limits) {
+  return Loader(files.empty() ? std::string() : files.front().name, limits).run(files, references);
 }
 
 }  // namespace lastout::replay

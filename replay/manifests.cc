@@ -12,13 +12,6 @@
 namespace lastout::replay {
 namespace {
 
-// What kubectl prints with -o json has no file name to tell by.
-bool isJson(const InputFile& file) {
-  if (file.name.ends_with(".json")) return true;
-  const size_t begin = file.text.find_first_not_of(" \t\r\n");
-  return file.name == kStandardInputName && begin != std::string::npos && file.text[begin] == '{';
-}
-
 class ManifestReader {
  public:
   explicit ManifestReader(const kube::ParseLimits& limits)

@@ -1,14 +1,13 @@
 // Manifests: what a cluster would hold after everything in some files was applied to it, works included.
 #pragma once
 
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "kube/object.h"
 #include "kube/parse.h"
 #include "manifestwork/manifest_work.h"
 #include "protection/policy.h"
+#include "replay/input_file.h"
 
 namespace lastout::replay {
 
@@ -18,14 +17,6 @@ struct Manifests {
   std::vector<manifestwork::AppliedManifestWork> applied;
   std::vector<protection::DeletionPolicy> profiles;  // policies of profiles, which are no objects
   kube::ResourceMap types = kube::ResourceMap::builtIn();
-};
-
-inline constexpr std::string_view kStandardInputName = "<stdin>";
-
-// One file, as bytes.
-struct InputFile {
-  std::string name;  // what messages call it
-  std::string text;
 };
 
 // Reads files of manifests (JSON when the name ends so or the standard input begins so, else YAML) as one

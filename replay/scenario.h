@@ -15,6 +15,7 @@
 #include "kube/object.h"
 #include "kube/parse.h"
 #include "kube/reference.h"
+#include "replay/input_file.h"
 
 namespace lastout::replay {
 
@@ -39,6 +40,7 @@ struct ScenarioController {
   std::string finalizer;
   kube::GroupResource from;
   std::chrono::milliseconds takes{1000};
+  std::string evidence;  // why it is taken to be there; empty: somebody wrote it down
   kube::Position where;
 };
 
@@ -111,5 +113,11 @@ tl::expected<Scenario, kube::Errors> parse(std::string_view text, const std::str
 // As load, of a file that may be no scenario: nothing, when it is sound and has no document of that kind.
 tl::expected<std::optional<Scenario>, kube::Errors> loadIfScenario(const std::string& path,
                                                                    const kube::ParseLimits& limits = {});
+// Manifests as a scenario: clients delete what the references name, in any order, and each finalizer is
+// removed by those that findFinalizerRemovers() finds. Fails on a file that holds a Scenario, and as load()
+// does.
+tl::expected<Scenario, kube::Errors> scenarioOfDeletions(const std::vector<InputFile>& files,
+                                                         const std::vector<std::string>& references,
+                                                         const kube::ParseLimits& limits = {});
 
 }  // namespace lastout::replay

@@ -5,6 +5,7 @@
 
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
+#include "replay/input_file.h"
 
 namespace lastout::replay {
 
@@ -21,6 +22,12 @@ kube::Value completeService(kube::Value document) {
 }
 
 }  // namespace
+
+bool isJson(const InputFile& file) {
+  if (file.name.ends_with(".json")) return true;
+  const size_t begin = file.text.find_first_not_of(" \t\r\n");
+  return file.name == kStandardInputName && begin != std::string::npos && file.text[begin] == '{';
+}
 
 bool isKind(const kube::Value& document, std::string_view kind) {
   const kube::Value* value = document.find("kind");

@@ -1,5 +1,5 @@
 // Sources: the documents of one or more files, read together as the objects of one cluster. Internal to
-// scenarios/.
+// replay/.
 #pragma once
 
 #include <string>

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "tests/support/program.h"
 
@@ -35,6 +37,27 @@ TEST(ProveCommand, TheUnguardedControlIsStuckAndThatFails) {
 TEST(ProveCommand, GettingStuckAsExpectedCanBeFine) {
   EXPECT_EQ(testing::lastout({"prove", "--as-expected", kUnguarded}).exitCode, 0);
   EXPECT_EQ(testing::lastout({"prove", "--as-expected", kStory}).exitCode, 0);
+}
+
+// Manifests alone: the controller that removes the finalizer is found by its role, and by the
+// CriticalService.
+TEST(ProveCommand, NeedsNoScenarioToBeToldWhatIsDeleted) {
+  const std::vector<std::string> both{"prove",    "--delete",         "namespace/operator",
+                                      "--delete", "namespace/team-a", "scenarios/manifests/operator.yaml"};
+  const Ran unguarded = testing::lastout(both);
+  EXPECT_EQ(unguarded.exitCode, 1);
+  EXPECT_THAT(unguarded.out, AllOf(StartsWith("STUCK  delete namespace/operator and namespace/team-a"),
+                                   HasSubstr("widgets/team-a/one")));
+  std::vector<std::string> guarded = both;
+  guarded.push_back("scenarios/manifests/guard.yaml");
+  EXPECT_EQ(testing::lastout(guarded).exitCode, 0);
+  const Ran alone =
+      testing::lastout({"prove", "--delete", "namespace/team-a", "scenarios/manifests/operator.yaml"});
+  EXPECT_EQ(alone.exitCode, 0) << alone.out << "the controller stays, and removes the finalizer";
+  const Ran wrong =
+      testing::lastout({"prove", "--delete", "namespace/team-b", "scenarios/manifests/operator.yaml"});
+  EXPECT_EQ(wrong.exitCode, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("namespace/team-b"));
 }
 
 TEST(ProveCommand, ABoundEndsUndecided) {

@@ -1,0 +1,157 @@
+// Manifests and what is deleted of them, as a scenario: who removes which finalizer is found in the
+// manifests.
+#include "replay/finalizer_removers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "replay/scenario.h"
+
+namespace lastout::replay {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const std::string kThings = R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: things.example.com }
+spec:
+  group: example.com
+  names: { kind: Thing, plural: things, singular: thing }
+  scope: Namespaced
+  versions: [{ name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object } } }]
+---
+apiVersion: v1
+kind: Namespace
+metadata: { name: tenant }
+---
+apiVersion: v1
+kind: Namespace
+metadata: { name: op }
+)";
+
+std::string thing(const std::string& finalizer, const std::string& metadata = "") {
+  return "---\napiVersion: example.com/v1\nkind: Thing\nmetadata: { name: one, namespace: tenant, "
+         "finalizers: ['" +
+         finalizer + "']" + metadata + " }\n";
+}
+
+std::string deployment(const std::string& name, const std::string& container = "main") {
+  return "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: { name: " + name +
+         ", namespace: op }\nspec:\n  selector: { matchLabels: { app: " + name +
+         " } }\n  template:\n    metadata: { labels: { app: " + name +
+         " } }\n    spec: { serviceAccountName: " + name + ", containers: [{ name: " + container +
+         ", image: a }] }\n";
+}
+
+std::string role(const std::string& name, const std::string& resources, const std::string& verbs = "update") {
+  return "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: { name: " + name +
+         " }\nrules: [{ apiGroups: [example.com], resources: [" + resources + "], verbs: [" + verbs +
+         "] }]\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: { name: " +
+         name + " }\nroleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: " + name +
+         " }\nsubjects: [{ kind: ServiceAccount, name: " + name + ", namespace: op }]\n";
+}
+
+std::string service(const std::string& provider, const std::string& finalizer) {
+  return "---\napiVersion: lastout.dev/v1alpha1\nkind: CriticalService\nmetadata: { name: guard }\nspec:\n"
+         "  provider: { group: apps, resource: deployments, namespace: op, name: " +
+         provider +
+         " }\n  criteria: [{ type: Finalizer, finalizer: { group: example.com, resource: things, "
+         "finalizerName: " +
+         finalizer + " } }]\n";
+}
+
+// The scenario in which the thing is deleted; its errors as text.
+tl::expected<Scenario, std::string> read(const std::string& text,
+                                         const std::string& reference = "thing/one") {
+  auto scenario = scenarioOfDeletions({{"all.yaml", text}}, {reference});
+  if (scenario) return std::move(*scenario);
+  std::string errors;
+  for (const kube::Error& error : scenario.error()) errors += kube::toString(error) + "\n";
+  return tl::unexpected(errors);
+}
+
+// "op removes example.com/f: <why>" of each.
+std::vector<std::string> removers(const std::string& text) {
+  const auto scenario = read(text);
+  if (!scenario) return {scenario.error()};
+  std::vector<std::string> all;
+  for (const ScenarioController& controller : scenario->controllers)
+    all.push_back(controller.runsIn->text + " removes " + controller.finalizer + ": " + controller.evidence);
+  return all;
+}
+
+TEST(FinalizerRemovers, AreTheProvidersThatCriticalServicesName) {
+  const std::string text = kThings + thing("example.com/f") + deployment("op") + deployment("other") +
+                           role("other", "things/finalizers");
+  EXPECT_THAT(removers(text + service("op", "example.com/f")),
+              ElementsAre("deployments.apps/op/op removes example.com/f: "
+                          "criticalservices.lastout.dev/guard says so"));
+  EXPECT_THAT(removers(text + service("op", "example.com/another")),
+              ElementsAre(HasSubstr("deployments.apps/op/other removes example.com/f")));
+}
+
+TEST(FinalizerRemovers, AreCalledAsTheManagerOfTheFinalizer) {
+  const std::string managed =
+      ", managedFields: [{ manager: cleaner, operation: Update, fieldsType: FieldsV1, fieldsV1: { "
+      "'f:metadata': "
+      "{ 'f:finalizers': { '.': {}, 'v:\"example.com/f\"': {} } } } }]";
+  const std::string text = kThings + thing("example.com/f", managed);
+  EXPECT_THAT(removers(text + deployment("cleaner")),
+              ElementsAre(HasSubstr("deployments.apps/op/cleaner removes")));
+  EXPECT_THAT(removers(text + deployment("op", "cleaner") + deployment("other")),
+              ElementsAre(AllOf(HasSubstr("deployments.apps/op/op removes example.com/f"),
+                                HasSubstr("managedFields of things.example.com/tenant/one"))));
+  EXPECT_THAT(removers(text + deployment("op", "cleaner") + deployment("other", "cleaner")), IsEmpty())
+      << "two are called so";
+}
+
+TEST(FinalizerRemovers, MayUpdateTheFinalizersOfTheType) {
+  const std::string text = kThings + thing("example.com/f") + deployment("op");
+  EXPECT_THAT(removers(text + role("op", "things/finalizers")),
+              ElementsAre("deployments.apps/op/op removes example.com/f: "
+                          "clusterroles.rbac.authorization.k8s.io/op lets its ServiceAccount update "
+                          "things/finalizers"));
+  EXPECT_THAT(removers(text + role("op", "things, others/finalizers")), IsEmpty());
+  EXPECT_THAT(removers(text + role("op", "things/finalizers", "get")), IsEmpty());
+  EXPECT_THAT(removers(text + deployment("two") + role("op", "things/finalizers") +
+                       role("two", "things/finalizers", "patch")),
+              SizeIs(2));
+}
+
+TEST(FinalizerRemovers, AreNotLookedForWhereKubernetesRemovesIt) {
+  const std::string text = kThings + deployment("op") + role("op", "things/finalizers");
+  for (const char* finalizer : {"foregroundDeletion", "orphan", "service.kubernetes.io/load-balancer-cleanup",
+                                "lastout.dev/criteria"})
+    EXPECT_THAT(removers(text + thing(finalizer)), IsEmpty()) << finalizer;
+}
+
+TEST(ScenarioOfDeletions, RefusesWhatItCannotRead) {
+  EXPECT_THAT(read(kThings, "nothings/one").error(), HasSubstr("--delete \"nothings/one\": "));
+  const auto scenario = read(kThings +
+                             "---\napiVersion: lastout.dev/v1alpha1\nkind: Scenario\nmetadata: { name: a "
+                             "}\nspec: { steps: [] }\n");
+  ASSERT_FALSE(scenario);
+  EXPECT_THAT(scenario.error(), AllOf(HasSubstr("all.yaml:20:1"), HasSubstr("leave out --delete")));
+}
+
+TEST(ScenarioOfDeletions, DeletesWhatIsNamedAtAnyTime) {
+  const auto scenario = scenarioOfDeletions({{"a.yaml", kThings}, {"b.yaml", thing("example.com/f")}},
+                                            {"namespace/tenant", "crd/things.example.com", "namespace/op"});
+  ASSERT_TRUE(scenario);
+  EXPECT_EQ(scenario->name, "delete namespace/tenant, crd/things.example.com and namespace/op");
+  ASSERT_THAT(scenario->steps, SizeIs(3));
+  EXPECT_EQ(scenario->steps[1].objects.front().text, "crd/things.example.com");
+  EXPECT_FALSE(scenario->expect.ends);
+}
+
+}  // namespace
+}  // namespace lastout::replay
