@@ -64,4 +64,13 @@ tl::expected<Scenarios, kube::Errors> loadDeletions(const std::vector<std::strin
   return warned(std::move(all));
 }
 
+std::vector<std::string> filesOf(const Scenarios& all) {
+  std::vector<std::string> files;
+  for (const auto& ready : all) {
+    files.push_back(ready->scenario.file);
+    files.insert(files.end(), ready->scenario.moreFiles.begin(), ready->scenario.moreFiles.end());
+  }
+  return files;
+}
+
 }  // namespace lastout::cmd

@@ -20,4 +20,7 @@ tl::expected<Scenarios, kube::Errors> loadScenarios(const std::vector<std::strin
 tl::expected<Scenarios, kube::Errors> loadDeletions(const std::vector<std::string>& paths,
                                                     const std::vector<std::string>& references);
 
+// All files that they were read from.
+std::vector<std::string> filesOf(const Scenarios& all);
+
 }  // namespace lastout::cmd

@@ -1,5 +1,6 @@
 #include "cmd/output_file.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -10,6 +11,28 @@ namespace fs = std::filesystem;
 
 kube::Error cannotWrite(const std::string& path) {
   return {"cannot be written: choose a file in a folder that you may write to", path, {}};
+}
+
+bool isSameFile(const std::string& a, const std::string& b) {
+  std::error_code ignored;  // where one of them is not there yet
+  return fs::equivalent(a, b, ignored) || fs::path(a).lexically_normal() == fs::path(b).lexically_normal();
+}
+
+// What would be written over: a file that was read, or the other output; nullopt: nothing.
+std::optional<kube::Error> overwritten(const std::vector<std::string>& inputs,
+                                       const std::vector<OutputOption>& options) {
+  for (size_t i = 0; i < options.size(); ++i) {
+    const auto& [flag, path] = options[i];
+    if (path.empty()) continue;
+    if (std::ranges::any_of(inputs, [&](const std::string& input) { return isSameFile(input, path); }))
+      return kube::Error{flag + " would write over this file, which is read: choose another", path, {}};
+    for (size_t j = 0; j < i; ++j) {
+      if (!options[j].path.empty() && isSameFile(options[j].path, path))
+        return kube::Error{
+            options[j].flag + " and " + flag + " would write over each other: choose two files", path, {}};
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -51,6 +74,20 @@ kube::Result<void> OutputFile::finish(const std::string& text) {
   if (!out_ || failed) return tl::unexpected(cannotWrite(path_));
   written_.clear();
   return {};
+}
+
+tl::expected<OutputFiles, kube::Errors> openOutputs(const std::vector<std::string>& inputs,
+                                                    const std::vector<OutputOption>& options) {
+  if (auto problem = overwritten(inputs, options)) return tl::unexpected(kube::Errors{std::move(*problem)});
+  OutputFiles files;
+  for (const OutputOption& option : options) {
+    files.emplace_back();
+    if (option.path.empty()) continue;
+    auto file = OutputFile::open(option.path);
+    if (!file) return tl::unexpected(kube::Errors{file.error()});
+    files.back().emplace(std::move(*file));
+  }
+  return files;
 }
 
 }  // namespace lastout::cmd

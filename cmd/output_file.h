@@ -2,7 +2,9 @@
 #pragma once
 
 #include <fstream>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "kube/result.h"
 
@@ -30,5 +32,17 @@ class OutputFile {
   std::string written_;  // path_ itself, or the file beside it; empty: nothing is left to remove
   std::ofstream out_;
 };
+
+// A file that an option names; an empty path: none.
+struct OutputOption {
+  std::string flag;  // "--junit"
+  std::string path;
+};
+using OutputFiles = std::vector<std::optional<OutputFile>>;  // in the order of the options
+
+// Opens all of them, or none. Fails on a file that would be written over: one of `inputs`, or the file of
+// another option.
+tl::expected<OutputFiles, kube::Errors> openOutputs(const std::vector<std::string>& inputs,
+                                                    const std::vector<OutputOption>& options);
 
 }  // namespace lastout::cmd

@@ -10,7 +10,9 @@
 #include "client/environment.h"
 #include "cmd/commands.h"
 #include "cmd/load.h"
+#include "cmd/output_file.h"
 #include "cmd/terminal.h"
+#include "prove/ci_report.h"
 #include "prove/proof_report.h"
 
 namespace lastout::cmd {
@@ -28,6 +30,7 @@ constexpr const char* kProveExamples = R"(Examples:
   lastout prove --max-memory 8GiB --max-states 100000000 scenarios/story-one-work.yaml
   lastout prove --strict scenarios/provider-webhook.yaml   what is PROVEN under an assumption fails, too
   lastout prove -o json scenarios/story-unguarded.yaml
+  lastout prove --as-expected --junit prove.xml --sarif prove.sarif scenarios/
   lastout prove --delete namespace/team-a --delete namespace/operator manifests/     plain manifests
 
 Exit codes: 0 all PROVEN; 1 one is STUCK, UNSAFE or BROKEN, or PROVEN where the file expects it to get
@@ -42,6 +45,8 @@ struct ProveOptions {
   bool strict = false;
   bool onward = false;
   std::string output = "text";
+  std::string junit;
+  std::string sarif;
 };
 
 std::string note(const std::string& name, const prove::Explored& explored, Clock::duration time) {
@@ -74,10 +79,25 @@ int exitCodeOf(const ProofReport& report, const ProveOptions& options) {
   return report.proof.verdict == ProofResult::Proven && report.expected ? kOk : kFailed;
 }
 
+// The reports in the forms that CI systems show.
+kube::Result<void> finish(OutputFiles& outputs, const std::vector<ProofReport>& reports,
+                          const ProveOptions& options) {
+  std::vector<prove::JudgedProof> judged;
+  judged.reserve(reports.size());
+  for (const ProofReport& report : reports)
+    judged.push_back({.report = &report, .passes = exitCodeOf(report, options) == kOk});
+  if (outputs[0]) {
+    if (auto written = outputs[0]->finish(prove::toJUnit(judged)); !written) return written;
+  }
+  return outputs[1] ? outputs[1]->finish(prove::toSarif(judged)) : kube::Result<void>{};
+}
+
 int runProve(const ProveOptions& options) {
   const auto all =
       options.deletes.empty() ? loadScenarios(options.paths) : loadDeletions(options.paths, options.deletes);
   if (!all) return badInput(all.error());
+  auto outputs = openOutputs(filesOf(*all), {{"--junit", options.junit}, {"--sarif", options.sarif}});
+  if (!outputs) return badInput(outputs.error());
   const Terminal terminal = terminalOf(STDOUT_FILENO, client::processEnvironment());
   const replay::TextStyle style{
       .color = terminal.color, .timeline = options.onward, .width = std::min<size_t>(terminal.width, 120)};
@@ -91,6 +111,7 @@ int runProve(const ProveOptions& options) {
     progress.clear();
     if (options.output == "text") std::cout << prove::toText(reports.back(), style) << std::flush;
   }
+  if (auto written = finish(*outputs, reports, options); !written) return badInput(written.error());
   std::cout << (options.output == "json" ? prove::toJson(reports) : prove::summary(reports, style));
   return exitCode;
 }
@@ -123,6 +144,10 @@ void addProve(CLI::App& app, int& exitCode) {
   command->add_option("-o,--output", options->output, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
+  command->add_option("--junit", options->junit, "Write the verdicts to this file, as JUnit XML");
+  command->add_option(
+      "--sarif", options->sarif,
+      "Write what does not pass to this file, as SARIF, which code scanning shows beside a change");
   command->callback([options, &exitCode] { exitCode = runProve(*options); });
 }
 

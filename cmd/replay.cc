@@ -5,7 +5,6 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <optional>
 #include <utility>
@@ -24,7 +23,6 @@ namespace lastout::cmd {
 
 namespace {
 
-namespace fs = std::filesystem;
 using replay::ScenarioReport;
 
 constexpr uint32_t kRandomRuns = 100;
@@ -89,12 +87,6 @@ std::vector<ScenarioReport> replayAll(const Scenarios& all, const ReplayFlags& o
   return reports;
 }
 
-// What --trace and --junit ask for.
-struct Outputs {
-  std::optional<OutputFile> trace;
-  std::optional<OutputFile> junit;
-};
-
 tl::expected<std::vector<ScenarioReport>, kube::Errors> replayRecordings(
     const std::vector<std::string>& paths) {
   std::vector<ScenarioReport> reports;
@@ -108,47 +100,20 @@ tl::expected<std::vector<ScenarioReport>, kube::Errors> replayRecordings(
   return reports;
 }
 
-bool isSameFile(const std::string& a, const std::string& b) {
-  std::error_code ignored;  // where one of them is not there yet
-  return fs::equivalent(a, b, ignored) || fs::path(a).lexically_normal() == fs::path(b).lexically_normal();
+// What --trace and --junit ask for, in this order.
+tl::expected<OutputFiles, kube::Errors> outputsOf(const ReplayFlags& options,
+                                                  const std::vector<std::string>& inputs) {
+  return openOutputs(inputs, {{"--trace", options.trace}, {"--junit", options.junit}});
 }
 
-// What would be written over: a file that was read, or the other output.
-kube::Errors checkOutputs(const std::vector<std::string>& inputs, const ReplayFlags& options) {
-  kube::Errors errors;
-  const auto check = [&](const char* flag, const std::string& output) {
-    if (output.empty()) return;
-    const auto refuse = [&](const std::string& input) {
-      if (errors.empty() && isSameFile(input, output))
-        errors.push_back(
-            {std::string(flag) + " would write over this file, which is read: choose another", output, {}});
-    };
-    for (const std::string& input : inputs) refuse(input);
-  };
-  check("--trace", options.trace);
-  check("--junit", options.junit);
-  if (!options.trace.empty() && !options.junit.empty() && isSameFile(options.trace, options.junit))
-    errors.push_back(
-        {"--trace and --junit would write over each other: choose two files", options.trace, {}});
-  return errors;
-}
-
-kube::Result<void> openOutput(const std::string& path, std::optional<OutputFile>& output) {
-  if (path.empty()) return {};
-  auto file = OutputFile::open(path);
-  if (!file) return tl::unexpected(file.error());
-  output.emplace(std::move(*file));
-  return {};
-}
-
-kube::Result<void> finish(Outputs& outputs, const Scenarios& all,
+kube::Result<void> finish(OutputFiles& outputs, const Scenarios& all,
                           const std::vector<ScenarioReport>& reports) {
-  if (outputs.trace) {
+  if (outputs[0]) {
     std::string text;
     for (size_t i = 0; i < all.size(); ++i) text += replay::toTrace(*all[i], reports[i]);
-    if (auto written = outputs.trace->finish(text); !written) return written;
+    if (auto written = outputs[0]->finish(text); !written) return written;
   }
-  return outputs.junit ? outputs.junit->finish(replay::toJUnit(reports)) : kube::Result<void>{};
+  return outputs[1] ? outputs[1]->finish(replay::toJUnit(reports)) : kube::Result<void>{};
 }
 
 void print(const std::vector<ScenarioReport>& reports, const ReplayFlags& options) {
@@ -172,22 +137,12 @@ int exitCodeOf(const std::vector<ScenarioReport>& reports) {
   return std::any_of(reports.begin(), reports.end(), open) ? kUndecided : kOk;
 }
 
-std::vector<std::string> filesOf(const Scenarios& all) {
-  std::vector<std::string> files;
-  for (const auto& ready : all) {
-    files.push_back(ready->scenario.file);
-    files.insert(files.end(), ready->scenario.moreFiles.begin(), ready->scenario.moreFiles.end());
-  }
-  return files;
-}
-
 int runRecordings(const ReplayFlags& options) {
-  if (auto errors = checkOutputs(options.recordings, options); !errors.empty()) return badInput(errors);
-  Outputs outputs;
-  if (auto opened = openOutput(options.junit, outputs.junit); !opened) return badInput(opened.error());
+  auto outputs = outputsOf(options, options.recordings);
+  if (!outputs) return badInput(outputs.error());
   const auto reports = replayRecordings(options.recordings);
   if (!reports) return badInput(reports.error());
-  if (auto written = finish(outputs, {}, *reports); !written) return badInput(written.error());
+  if (auto written = finish(*outputs, {}, *reports); !written) return badInput(written.error());
   print(*reports, options);
   return exitCodeOf(*reports);
 }
@@ -202,12 +157,10 @@ int runReplay(const ReplayFlags& options) {
         kube::Error{"--seed and --runs are for --order random: other orders need only one run", {}, {}});
   const auto all = loadScenarios(options.paths);
   if (!all) return badInput(all.error());
-  if (auto errors = checkOutputs(filesOf(*all), options); !errors.empty()) return badInput(errors);
-  Outputs outputs;
-  if (auto opened = openOutput(options.trace, outputs.trace); !opened) return badInput(opened.error());
-  if (auto opened = openOutput(options.junit, outputs.junit); !opened) return badInput(opened.error());
+  auto outputs = outputsOf(options, filesOf(*all));
+  if (!outputs) return badInput(outputs.error());
   const std::vector<ScenarioReport> reports = replayAll(*all, options);
-  if (auto written = finish(outputs, *all, reports); !written) return badInput(written.error());
+  if (auto written = finish(*outputs, *all, reports); !written) return badInput(written.error());
   print(reports, options);
   return exitCodeOf(reports);
 }

@@ -4,6 +4,7 @@
 
 #include "kube/value.h"
 #include "kube/well_known.h"
+#include "replay/junit.h"
 #include "replay/output.h"
 
 namespace lastout::replay {
@@ -88,63 +89,14 @@ OrderedJson scenarioOf(const ScenarioReport& report, bool timeline) {
   return result;
 }
 
-// Characters that XML 1.0 does not allow are left out.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\n':
-        result += "&#10;";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) >= 0x20 || c == '\t') result += c;
-    }
-  }
-  return result;
-}
-
-std::string attribute(std::string_view name, std::string_view value) {
-  return " " + std::string(name) + "=\"" + escaped(value) + "\"";
-}
-
-std::string counts(size_t tests, size_t failures) {
-  return attribute("tests", std::to_string(tests)) + attribute("failures", std::to_string(failures));
-}
-
-// What a person needs to see of a scenario that failed.
-std::string failureOutput(const ScenarioReport& report) {
-  return "    <system-out>" + escaped(toText(report, {.color = false, .timeline = true, .width = 100})) +
-         "</system-out>\n";
-}
-
-std::string testCase(const ScenarioReport& report, const ExpectationResult& outcome) {
-  std::string xml = "    <testcase" + attribute("classname", report.name) + attribute("name", outcome.text);
-  if (outcome.held) return xml + "/>\n";
-  return xml + ">\n      <failure" + attribute("message", outcome.whyNot) + "/>\n    </testcase>\n";
-}
-
-std::string testSuite(const ScenarioReport& report) {
-  std::vector<ExpectationResult> outcomes = report.outcomes;
-  if (outcomes.empty()) outcomes.push_back({.text = "replayed", .held = true, .whyNot = {}});
-  const auto failures = static_cast<size_t>(std::count_if(
-      outcomes.begin(), outcomes.end(), [](const ExpectationResult& outcome) { return !outcome.held; }));
-  std::string xml = "  <testsuite" + attribute("name", report.name) + attribute("file", report.file) +
-                    counts(outcomes.size(), failures) + ">\n";
-  for (const ExpectationResult& outcome : outcomes) xml += testCase(report, outcome);
-  if (failures > 0) xml += failureOutput(report);
-  return xml + "  </testsuite>\n";
+JUnitSuite suiteOf(const ScenarioReport& report) {
+  JUnitSuite suite{.name = report.name, .file = report.file, .cases = {}, .output = {}};
+  for (const ExpectationResult& outcome : report.outcomes)
+    suite.cases.push_back(
+        {.name = outcome.text, .failure = outcome.held ? std::nullopt : std::optional(outcome.whyNot)});
+  if (suite.cases.empty()) suite.cases.push_back({.name = "replayed", .failure = std::nullopt});
+  if (failuresIn(suite) > 0) suite.output = toText(report, {.color = false, .timeline = true, .width = 100});
+  return suite;
 }
 
 }  // namespace
@@ -164,18 +116,10 @@ std::string toJson(std::span<const ScenarioReport> reports, bool timeline) {
 }
 
 std::string toJUnit(std::span<const ScenarioReport> reports) {
-  std::string suites;
-  size_t tests = 0;
-  size_t failures = 0;
-  for (const ScenarioReport& report : reports) {
-    suites += testSuite(report);
-    tests += std::max<size_t>(report.outcomes.size(), 1);
-    failures +=
-        static_cast<size_t>(std::count_if(report.outcomes.begin(), report.outcomes.end(),
-                                          [](const ExpectationResult& outcome) { return !outcome.held; }));
-  }
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + attribute("name", "lastout replay") +
-         counts(tests, failures) + ">\n" + suites + "</testsuites>\n";
+  std::vector<JUnitSuite> suites;
+  suites.reserve(reports.size());
+  for (const ScenarioReport& report : reports) suites.push_back(suiteOf(report));
+  return toJUnit("lastout replay", suites);
 }
 
 }  // namespace lastout::replay

@@ -59,7 +59,10 @@ class Loader {
   // Manifests alone, and what is deleted.
   tl::expected<Scenario, kube::Errors> run(const std::vector<InputFile>& files,
                                            const std::vector<std::string>& references) {
-    for (const InputFile& file : files) readManifests(file);
+    for (const InputFile& file : files) {
+      readManifests(file);
+      if (&file != &files.front()) scenario_.moreFiles.push_back(file.name);
+    }
     readObjects();
     scenario_.name = "delete " + kube::listed(references, 2);
     for (const std::string& reference : references) addDeletion(reference);

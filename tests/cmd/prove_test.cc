@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -19,6 +22,11 @@ using ::testing::StartsWith;
 
 const std::string kStory = "scenarios/story-three-works.yaml";
 const std::string kUnguarded = "scenarios/story-unguarded.yaml";
+
+std::string textOf(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 TEST(ProveCommand, TheGuardedStoryIsProven) {
   const Ran ran = testing::lastout({"prove", kStory});
@@ -153,6 +161,38 @@ TEST(ProveCommand, TheSameFileGivesTheSameTextButForTheTime) {
   };
   EXPECT_EQ(without(testing::lastout({"prove", kUnguarded}).out),
             without(testing::lastout({"prove", kUnguarded}).out));
+}
+
+// For CI: one case a scenario; what does not pass stands beside its file.
+TEST(ProveCommand, WritesWhatCiShows) {
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "prove-in-ci";
+  std::filesystem::create_directories(folder);
+  const std::string junit = folder / "prove.xml";
+  const std::string sarif = folder / "prove.sarif";
+  const Ran ran = testing::lastout({"prove", "--junit", junit, "--sarif", sarif, kStory, kUnguarded});
+  EXPECT_EQ(ran.exitCode, 1);
+  const std::string xml = textOf(junit);
+  EXPECT_THAT(xml,
+              AllOf(HasSubstr(R"(<testsuites name="lastout prove" tests="2" failures="1">)"),
+                    HasSubstr(R"(<testcase classname="story-three-works" name="every order"/>)"),
+                    HasSubstr(R"(<failure message="STUCK: )"), HasSubstr("A shortest way to get stuck")));
+  const auto json = nlohmann::json::parse(textOf(sarif));
+  EXPECT_EQ(json["version"], "2.1.0");
+  const auto& results = json["runs"][0]["results"];
+  ASSERT_EQ(results.size(), 1U) << json;
+  EXPECT_EQ(results[0]["ruleId"], "STUCK");
+  EXPECT_EQ(results[0]["level"], "error");
+  EXPECT_EQ(results[0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], kUnguarded);
+
+  EXPECT_EQ(
+      testing::lastout({"prove", "--as-expected", "--junit", junit, "--sarif", sarif, kUnguarded}).exitCode,
+      0);
+  EXPECT_THAT(textOf(junit), HasSubstr(R"(failures="0")"));
+  EXPECT_TRUE(nlohmann::json::parse(textOf(sarif))["runs"][0]["results"].empty());
+
+  const Ran over = testing::lastout({"prove", "--junit", junit, "--sarif", junit, kStory});
+  EXPECT_EQ(over.exitCode, 2);
+  EXPECT_THAT(over.err, HasSubstr("--junit and --sarif would write over each other"));
 }
 
 }  // namespace
