@@ -62,7 +62,7 @@ kube::CalledWebhook matchedBy(const kube::Value* resources, bool everything) {
 class AssumptionFinder {
  public:
   AssumptionFinder(const Scenario& scenario, const Compiled& compiled)
-      : compiled_(compiled), model_(compiled.model), names_(compiled.model) {
+      : scenario_(scenario), compiled_(compiled), model_(compiled.model), names_(compiled.model) {
     for (const kube::Object& object : scenario.objects) objects_.emplace(object.key, &object);
     for (const cluster::WorkSpec& work : scenario.works) {
       for (const kube::Object& object : work.manifests) objects_.emplace(object.key, &object);
@@ -241,6 +241,9 @@ class AssumptionFinder {
       if (!hasWork) continue;
       const cluster::FinalizerController& controller = model_.controllers[number];
       const std::string name = "controller " + controller.name;
+      if (const std::string& evidence = scenario_.controllers[number].evidence; !evidence.empty())
+        add(model_.slots[controller.runsIn].key, name + " removes finalizer " + controller.finalizer +
+                                                     " from " + toString(controller.from) + ": " + evidence);
       if (controller.runsIn == kNone)
         found_.push_back({name, name + " always works: it runs outside of the files"});
       else
@@ -261,6 +264,7 @@ class AssumptionFinder {
     }
   }
 
+  const Scenario& scenario_;
   const Compiled& compiled_;
   const cluster::Model& model_;
   Names names_;

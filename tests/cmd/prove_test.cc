@@ -54,8 +54,9 @@ TEST(ProveCommand, NeedsNoScenarioToBeToldWhatIsDeleted) {
                                       "--delete", "namespace/team-a", "scenarios/manifests/operator.yaml"};
   const Ran unguarded = testing::lastout(both);
   EXPECT_EQ(unguarded.exitCode, 1);
-  EXPECT_THAT(unguarded.out, AllOf(StartsWith("STUCK  delete namespace/operator and namespace/team-a"),
-                                   HasSubstr("widgets/team-a/one")));
+  EXPECT_THAT(unguarded.out,
+              AllOf(StartsWith("STUCK  delete namespace/operator and namespace/team-a"),
+                    HasSubstr("lets its ServiceAccount update"), HasSubstr("widgets/team-a/one")));
   std::vector<std::string> guarded = both;
   guarded.push_back("scenarios/manifests/guard.yaml");
   EXPECT_EQ(testing::lastout(guarded).exitCode, 0);
