@@ -18,8 +18,8 @@ struct TypeRole {
   ModelRole role;
 };
 
-const std::array<TypeRole, 12>& typeRoles() {
-  static const std::array<TypeRole, 12> kRoles = {{
+const std::array<TypeRole, 14>& typeRoles() {
+  static const std::array<TypeRole, 14> kRoles = {{
       {kube::kNamespaces, ModelRole::Namespace},
       {kube::kPods, ModelRole::Pod},
       {kube::kPersistentVolumeClaims, ModelRole::PersistentVolumeClaim},
@@ -28,6 +28,8 @@ const std::array<TypeRole, 12>& typeRoles() {
       {kube::kReplicaSets, ModelRole::ReplicaSet},
       {kube::kStatefulSets, ModelRole::StatefulSet},
       {kube::kDaemonSets, ModelRole::DaemonSet},
+      {kube::kJobs, ModelRole::Job},
+      {kube::kCronJobs, ModelRole::CronJob},
       {kube::kCustomResourceDefinitions, ModelRole::Crd},
       {manifestwork::manifestWorkType(), ModelRole::ManifestWork},
       {manifestwork::appliedManifestWorkType(), ModelRole::AppliedManifestWork},
@@ -106,6 +108,16 @@ ModelRole roleOf(const kube::GroupResource& type) {
 std::optional<Slot> Model::find(const kube::ObjectKey& key) const {
   const auto found = byKey.find(key);
   return found == byKey.end() ? std::nullopt : std::optional<Slot>(found->second);
+}
+
+std::optional<PropagationPolicy> defaultPolicy(ModelRole role) {
+  return role == ModelRole::Job ? std::optional(PropagationPolicy::Orphan) : std::nullopt;
+}
+
+bool Model::orphans(const ClientStep& step) const {
+  if (step.verb != ClientStep::Verb::Delete) return false;
+  const auto policy = step.hasPolicy ? step.policy : defaultPolicy(slots[step.object].role);
+  return policy == PropagationPolicy::Orphan;
 }
 
 Slot Builder::addSlot(const kube::ObjectKey& key, ModelRole role, const kube::Object* source, bool present) {

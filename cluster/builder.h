@@ -55,6 +55,7 @@ bool isBound(const kube::ObjectKey& claim, const std::optional<kube::ObjectKey>&
 // slots only.
 void addPods(Model& model, Slot workload, size_t count, size_t present);
 bool isWorkload(ModelRole role);
+bool runsWorkloads(ModelRole role);  // its children are workloads themselves: of a Deployment, of a CronJob
 // The Pods of a workload, through its ReplicaSets where it has them.
 std::vector<Slot> podsOf(const Model& model, Slot workload);
 // The name of a workload's child, as Kubernetes makes them: of a Deployment a ReplicaSet's, else a Pod's.

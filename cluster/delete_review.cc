@@ -47,7 +47,13 @@ bool Transition::isProtected(const DeleteRequest& request) const {
                           {.slot = request.slot,
                            .actor = request.actor,
                            .by = request.by,
-                           .orphans = request.policy == PropagationPolicy::Orphan});
+                           .orphans = policyOf(request) == PropagationPolicy::Orphan});
+}
+
+std::optional<PropagationPolicy> Transition::policyOf(const DeleteRequest& request) const {
+  const bool isSaid = (state_.finalizers(request.slot) & (kForegroundBit | kOrphanBit)) != 0;
+  if (request.policy || isSaid) return request.policy;
+  return defaultPolicy(info(request.slot).role);
 }
 
 DeleteResult Transition::send(const DeleteRequest& request, Flight& flight) {
@@ -88,7 +94,7 @@ void Transition::checkUnconfirmed(const DeleteRequest& request) {
 
 // After this DELETE the provider and what it runs are there, until lastout takes its finalizer off.
 bool Transition::keepsHeld(const DeleteRequest& request) const {
-  return machine_.isHeldBack(request.slot, withPolicy(state_.finalizers(request.slot), request.policy));
+  return machine_.isHeldBack(request.slot, withPolicy(state_.finalizers(request.slot), policyOf(request)));
 }
 
 bool Transition::criteriaHold(Slot slot) const { return machine_.criteriaHold(state_, slot); }

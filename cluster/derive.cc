@@ -51,10 +51,34 @@ void addReplicaSet(Builder& builder, Slot deployment) {
   model.slots[deployment].children.push_back(child);
 }
 
+bool isTrue(const kube::Value* value) {
+  return value != nullptr && value->asBool() != nullptr && *value->asBool();
+}
+
+// How many Pods a Job runs at once: none while it is suspended, or once it has ended.
+uint8_t parallelismOf(Builder& builder, Slot job, const kube::Value& content) {
+  const auto hasEnded = [&](std::string_view condition) {
+    const kube::Value* found = kube::statusCondition(content, condition);
+    return found != nullptr && kube::textAt(*found, {"status"}) == "True";
+  };
+  if (isTrue(content.at({"spec", "suspend"})) || hasEnded("Complete") || hasEnded("Failed")) return 0;
+  int64_t pods = 1;
+  const kube::Value* completions = content.at({"spec", "completions"});
+  for (const kube::Value* field : {content.at({"spec", "parallelism"}), completions}) {
+    if (field == nullptr || field->asInteger() == nullptr) continue;
+    pods = field == completions ? std::min(pods, *field->asInteger()) : *field->asInteger();
+  }
+  if (pods >= 0 && pods <= static_cast<int64_t>(kMaxReplicas)) return static_cast<uint8_t>(pods);
+  builder.fail(job, "needs spec.parallelism from 0 to " + std::to_string(kMaxReplicas));
+  return 1;
+}
+
 uint8_t replicasOf(Builder& builder, Slot workload) {
   const kube::Value* content = builder.content(workload);
   if (content == nullptr) return 1;
-  if (builder.model.slots[workload].role == ModelRole::DaemonSet) return 1;  // one node
+  const ModelRole role = builder.model.slots[workload].role;
+  if (role == ModelRole::DaemonSet || role == ModelRole::CronJob) return 1;  // one node; not asked for
+  if (role == ModelRole::Job) return parallelismOf(builder, workload, *content);
   const kube::Value* field = content->at({"spec", "replicas"});
   if (field == nullptr) return 1;
   const int64_t* replicas = field->asInteger();
@@ -63,6 +87,11 @@ uint8_t replicasOf(Builder& builder, Slot workload) {
     return 1;
   }
   return static_cast<uint8_t>(*replicas);
+}
+
+ModelRole childRoleOf(ModelRole workload) {
+  if (workload == ModelRole::Deployment) return ModelRole::ReplicaSet;
+  return workload == ModelRole::CronJob ? ModelRole::Job : ModelRole::Pod;
 }
 
 // Children that the manifests themselves bring along: those that name the workload as their controller.
@@ -74,9 +103,8 @@ void takeGivenChildren(Builder& builder, Slot workload) {
     const bool controlled = std::any_of(owners.begin(), owners.end(), [&](const OwnerLink& link) {
       return link.owner == workload && link.controller;
     });
-    const ModelRole wanted =
-        model.slots[workload].role == ModelRole::Deployment ? ModelRole::ReplicaSet : ModelRole::Pod;
-    if (controlled && role == wanted) model.slots[workload].children.push_back(dependent);
+    if (controlled && role == childRoleOf(model.slots[workload].role))
+      model.slots[workload].children.push_back(dependent);
   }
 }
 
@@ -112,7 +140,7 @@ void putCurrentFirst(Builder& builder, Slot deployment) {
 
 std::vector<Slot> podsOf(const Model& model, Slot workload) {
   const SlotInfo& info = model.slots[workload];
-  if (info.role != ModelRole::Deployment) return info.children;
+  if (!runsWorkloads(info.role)) return info.children;
   std::vector<Slot> pods;
   for (Slot child : info.children) {
     const std::vector<Slot>& more = model.slots[child].children;
@@ -125,7 +153,12 @@ bool hasReplicas(ModelRole role) {
   return role == ModelRole::Deployment || role == ModelRole::ReplicaSet || role == ModelRole::StatefulSet;
 }
 
-bool isWorkload(ModelRole role) { return hasReplicas(role) || role == ModelRole::DaemonSet; }
+bool isWorkload(ModelRole role) {
+  return hasReplicas(role) || role == ModelRole::DaemonSet || role == ModelRole::Job ||
+         role == ModelRole::CronJob;
+}
+
+bool runsWorkloads(ModelRole role) { return role == ModelRole::Deployment || role == ModelRole::CronJob; }
 
 kube::ObjectKey childKeyOf(const SlotInfo& workload, size_t number) {
   const kube::ObjectKey& key = workload.key;
@@ -160,7 +193,7 @@ void deriveChildren(Builder& builder) {
   }
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
     const ModelRole role = model.slots[slot].role;
-    if (!isWorkload(role) || role == ModelRole::Deployment) continue;
+    if (!isWorkload(role) || runsWorkloads(role)) continue;
     const bool present = model.slots[slot].presentAtStart && !model.slots[slot].terminatingAtStart;
     const size_t replicas = model.slots[slot].valueAtCreation;
     // One at least, absent: what it mounts and who intercepts it is then known of those that a step adds.

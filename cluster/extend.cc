@@ -61,7 +61,11 @@ void findRemovals(Model& model, Slot slot) {
     const FinalizerController& controller = model.controllers[i];
     if (controller.from != info.key.type) continue;
     const uint16_t bit = knownFinalizerBit(info, controller.finalizer);
-    if (bit != 0) info.removals.push_back({.controller = i, .bit = bit});
+    if (bit == 0) continue;
+    const auto needs = controller.needs.find(slot);
+    info.removals.push_back({.controller = i,
+                             .bit = bit,
+                             .needs = needs == controller.needs.end() ? RemovalNeeds{} : needs->second});
   }
 }
 
@@ -72,6 +76,12 @@ kube::Result<uint32_t> addController(Model& model, FinalizerController controlle
       return tl::unexpected(
           problem(model.name(controller.runsIn) + " runs no Pods that a controller could be in"));
   }
+  if (controller.runsIn != kNone && podsOf(model, controller.runsIn).empty() &&
+      model.slots[controller.runsIn].role == ModelRole::CronJob)
+    return tl::unexpected(
+        problem(model.name(controller.runsIn) +
+                " has made no Job yet in whose Pods a controller could be; a Job that names "
+                "it as its controller has to be there"));
   model.controllers.push_back(std::move(controller));
   for (Slot slot = 0; slot < model.slots.size(); ++slot) findRemovals(model, slot);
   return static_cast<uint32_t>(model.controllers.size() - 1);

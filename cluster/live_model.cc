@@ -17,6 +17,12 @@ uint32_t roomFor(uint32_t room, size_t wanted) {
   return room;
 }
 
+// A live cluster stores Jobs and CronJobs, and runs none.
+ModelRole liveRoleOf(const kube::GroupResource& type) {
+  const ModelRole role = roleOf(type);
+  return role == ModelRole::Job || role == ModelRole::CronJob ? ModelRole::Plain : role;
+}
+
 void takeOver(std::vector<uint64_t>& words, const Layout& from, const Layout& to) {
   std::vector<uint64_t> next(to.words, 0);
   const auto copy = [&](uint32_t begin, uint32_t end, uint32_t at) {
@@ -78,7 +84,7 @@ Slot LiveModel::slotOf(const kube::ObjectKey& key) {
   const Slot slot = allocate();
   SlotInfo& info = model.slots[slot];
   info.key = key;
-  info.role = roleOf(key.type);
+  info.role = liveRoleOf(key.type);
   info.namespaceSlot = space;
   info.crd = crd;
   info.valueAtCreation = isWorkload(info.role) ? 1 : 0;

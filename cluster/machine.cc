@@ -40,6 +40,7 @@ void addLive(const Transition& transition, Slot slot, const ObjectState& object,
     case ModelRole::ReplicaSet:
     case ModelRole::StatefulSet:
     case ModelRole::DaemonSet:
+    case ModelRole::Job:
       if (workloadNeedsSync(transition, slot)) out.push_back({Kind::WorkloadSync, Actor::Workloads, slot, 0});
       break;
     case ModelRole::Pod:
@@ -68,6 +69,7 @@ void addFinalizers(const Transition& transition, Slot slot, const ObjectState& o
   for (const Removal& removal : transition.info(slot).removals) {
     if ((object.finalizers & removal.bit) == 0) continue;
     if (!transition.works(transition.model().controllers[removal.controller])) continue;
+    if (!transition.mayRemove(removal)) continue;
     if (transition.webhookFails(slot, &Interception::onUpdate)) continue;
     out.push_back({Kind::Finalize, Actor::Finalizers, slot, removal.controller});
   }

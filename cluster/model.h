@@ -61,6 +61,8 @@ enum class ModelRole : uint8_t {
   ReplicaSet,
   StatefulSet,
   DaemonSet,
+  Job,
+  CronJob,
   Pod,
   PersistentVolumeClaim,
   PersistentVolume,
@@ -71,6 +73,10 @@ enum class ModelRole : uint8_t {
 
 // True if spec.replicas says how many children an object of this role has.
 bool hasReplicas(ModelRole role);
+
+// What the API server makes of a DELETE that names no policy, of an object whose finalizers say nothing of
+// it: batch/v1 orphans the Pods of a Job, of all other types dependents go in the background (nullopt).
+std::optional<PropagationPolicy> defaultPolicy(ModelRole role);
 
 struct OwnerLink {
   Slot owner = kNone;
@@ -109,10 +115,22 @@ struct FormChange {
   std::shared_ptr<const kube::Value> manifest;  // of an object whose content it changes
 };
 
+// What a finalizer controller must find, beside its Pods, before it removes its finalizer from one object.
+struct RemovalNeeds {
+  struct Need {
+    std::string what;  // for messages: what was looked for
+    // Met while all of one of these are there; empty: never, as nothing in the model is it.
+    std::vector<std::vector<Slot>> ways;
+  };
+  std::vector<Need> needs;     // each has to be met
+  std::vector<Slot> waitsFor;  // none of these may be there any more
+};
+
 // A finalizer controller that acts on a slot, and the bit it removes.
 struct Removal {
   uint32_t controller = 0;
   uint16_t bit = 0;
+  RemovalNeeds needs = {};
 };
 
 struct SlotInfo {
@@ -179,6 +197,7 @@ struct FinalizerController {
   std::string finalizer;
   kube::GroupResource from;
   std::chrono::milliseconds takes{1000};
+  std::unordered_map<Slot, RemovalNeeds> needs = {};  // by object; of one that is not in it, none
 };
 
 // What a DELETE insists on: that the object is the one, or is as, it was when the client first asked.
@@ -363,6 +382,8 @@ struct Model {
   std::unordered_map<kube::ObjectKey, Slot> byKey;
 
   std::optional<Slot> find(const kube::ObjectKey& key) const;
+  // True if the step is a DELETE that leaves the dependents of its object behind.
+  bool orphans(const ClientStep& step) const;
   std::string name(Slot slot) const { return kube::toString(slots[slot].key); }
 };
 

@@ -173,9 +173,8 @@ bool isAboutToGo(const Model& model, const StateRef& state, Slot slot) {
   return std::ranges::any_of(model.slots[slot].steps, [&](uint32_t number) {
     const ClientStep& step = model.steps[number];
     const StepState now = state.step(number);
-    const bool orphans = step.hasPolicy && step.policy == PropagationPolicy::Orphan;
     return step.verb == ClientStep::Verb::Delete && !step.dryRun && now.sent && !now.done &&
-           !isDeniedByPolicy(model, state, {.slot = slot, .by = number, .orphans = orphans});
+           !isDeniedByPolicy(model, state, {.slot = slot, .by = number, .orphans = model.orphans(step)});
   });
 }
 

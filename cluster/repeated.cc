@@ -112,6 +112,8 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
       [[fallthrough]];
     }
     case ModelRole::DaemonSet:
+    case ModelRole::Job:
+      if (role == ModelRole::Job && !sameAt(first, again, {"spec", "parallelism"})) return "spec.parallelism";
       if (!sameAt(first, again, {"spec", "template", "metadata", "labels"})) return "Pod labels";
       [[fallthrough]];
     case ModelRole::Pod:

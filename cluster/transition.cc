@@ -48,6 +48,17 @@ bool Transition::areAllPresent(const std::vector<Slot>& slots) const {
   return std::ranges::all_of(slots, [this](Slot slot) { return isPresent(slot); });
 }
 
+bool Transition::isMet(const RemovalNeeds::Need& need) const {
+  return std::ranges::any_of(need.ways, [this](const std::vector<Slot>& way) { return areAllPresent(way); });
+}
+
+bool Transition::mayRemove(const Removal& removal) const {
+  const auto isThere = [this](Slot slot) { return isPresent(slot); };
+  return std::ranges::none_of(removal.needs.waitsFor, isThere) &&
+         std::ranges::all_of(removal.needs.needs,
+                             [this](const RemovalNeeds::Need& need) { return isMet(need); });
+}
+
 bool Transition::works(const FinalizerController& controller) const {
   return controller.runsIn == kNone ||
          (hasReadyPod(controller.runsIn) && areAllPresent(info(controller.runsIn).rights));
@@ -117,7 +128,7 @@ void Transition::commitDelete(const DeleteRequest& request) {
   const SlotInfo& spec = info(slot);
   ObjectState object = state_.object(slot);
   const ObjectState before = object;
-  object.finalizers = withPolicy(object.finalizers, request.policy);
+  object.finalizers = withPolicy(object.finalizers, policyOf(request));
   if (spec.role == ModelRole::Crd && object.live()) object.finalizers |= spec.cleanupBit;
   object.presence = Presence::Terminating;
   object.deferredDeletion.reset();

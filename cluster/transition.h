@@ -19,7 +19,7 @@ struct DeleteRequest {
   Actor actor = Actor::Client;
   uint32_t by = kNone;  // step or work; kNone for controllers
   Slot slot = kNone;
-  std::optional<PropagationPolicy> policy;  // none: the type's default, or what its finalizers already say
+  std::optional<PropagationPolicy> policy;  // nullopt: the request does not say; Transition::policyOf()
   Precondition precondition = Precondition::None;
 };
 
@@ -52,6 +52,9 @@ class Transition {
   // The controller can do its work now.
   bool works(const FinalizerController& controller) const;
   bool areAllPresent(const std::vector<Slot>& slots) const;
+  bool isMet(const RemovalNeeds::Need& need) const;
+  // The controller finds all that it needs of this object, and nothing that it waits for.
+  bool mayRemove(const Removal& removal) const;
   // Returns true if what names it is there, and nobody answers: its Service is not there, or no Ready Pod is
   // behind it. Objects of types that the machine does not follow, and what selects no Pods, count as
   // answering.
@@ -69,6 +72,9 @@ class Transition {
   // lastout's verdict, ALLOW where lastout is not there: on a DELETE that ends the object, and on this one.
   admission::Decision decide(Slot slot) const;
   admission::Decision decide(const DeleteRequest& request) const;
+  // What the DELETE says of dependents, or the default of its object's type. nullopt: neither does, or the
+  // object's finalizers say it already.
+  std::optional<PropagationPolicy> policyOf(const DeleteRequest& request) const;
   // A DeletionPolicy denies the DELETE; a step that changes an object's form.
   bool isProtected(const DeleteRequest& request) const;
   // The finalizers of policies that hold the object no more.

@@ -178,9 +178,9 @@ void wireNeeds(Builder& builder) {
       model.slots[pod].startsWith = startsWith;
   };
   // A ReplicaSet that is written down may have another Pod template than its Deployment has by now.
-  for (const bool ofDeployments : {true, false}) {
+  for (const bool ofParents : {true, false}) {
     for (Slot slot = 0; slot < model.slots.size(); ++slot) {
-      if ((model.slots[slot].role == ModelRole::Deployment) == ofDeployments) wire(slot);
+      if (runsWorkloads(model.slots[slot].role) == ofParents) wire(slot);
     }
   }
 }

@@ -1,4 +1,4 @@
-// Deployments, ReplicaSets, StatefulSets and DaemonSets: from replicas to Pods, one change at a time.
+// Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs: from replicas to Pods, one change at a time.
 //
 // A Pod's slot stands for "the Pod at this place"; a replacement takes the same slot once the old Pod is
 // gone.

@@ -31,6 +31,8 @@ tl::expected<Scenarios, kube::Errors> warned(tl::expected<Scenarios, kube::Error
     auto found = replay::warningsOf(ready->scenario);
     if (!found) return tl::unexpected(std::move(found.error()));
     warnings.insert(warnings.end(), found->begin(), found->end());
+    const kube::Errors& more = ready->compiled.warnings;
+    warnings.insert(warnings.end(), more.begin(), more.end());
   }
   printWarnings(warnings);
   return all;

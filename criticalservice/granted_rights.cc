@@ -17,6 +17,13 @@ kube::ObjectKey clusterRoleKey(const std::string& name) { return {kube::kCluster
 constexpr std::string_view kUserOfAccount = "system:serviceaccount:";
 constexpr std::string_view kGroupOfAccounts = "system:serviceaccounts:";
 
+bool hasReadsLabel(const kube::Labels& labels) {
+  const auto found = labels.find(kReadsLabel);
+  return found != labels.end() && found->second == "true";
+}
+
+}  // namespace
+
 std::optional<GrantedRights::Account> accountOf(const kube::Value& subject) {
   const std::string& kind = kube::textAt(subject, {"kind"});
   const std::string& name = kube::textAt(subject, {"name"});
@@ -31,12 +38,21 @@ std::optional<GrantedRights::Account> accountOf(const kube::Value& subject) {
   return GrantedRights::Account{account.substr(0, colon), account.substr(colon + 1)};
 }
 
-bool hasReadsLabel(const kube::Labels& labels) {
-  const auto found = labels.find(kReadsLabel);
-  return found != labels.end() && found->second == "true";
+kube::ObjectKey roleOfBinding(const kube::Object& binding) {
+  const bool isClusterRole = kube::textAt(binding.content, {"roleRef", "kind"}) == "ClusterRole";
+  return {isClusterRole ? kube::kClusterRoles : kube::kRoles, isClusterRole ? "" : binding.key.namespaceName,
+          kube::textAt(binding.content, {"roleRef", "name"})};
 }
 
-}  // namespace
+std::vector<kube::LabelSelector> aggregatedSelectors(const kube::Object& clusterRole) {
+  std::vector<kube::LabelSelector> selectors;
+  forEachItem(clusterRole.content.at({"aggregationRule", "clusterRoleSelectors"}),
+              [&](const kube::Value& written) {
+                if (auto selector = kube::parseSelector(written, clusterRole.file))
+                  selectors.push_back(std::move(*selector));
+              });
+  return selectors;
+}
 
 bool GrantedRights::isAbout(const kube::GroupResource& type) {
   return type == kube::kClusterRoles || type == kube::kRoles || type == kube::kRoleBindings ||
@@ -47,10 +63,7 @@ bool GrantedRights::isAbout(const kube::GroupResource& type) {
 // provider, and must not wait for it.
 GrantedRights::Binding GrantedRights::readBinding(const kube::Object& object) {
   Binding binding;
-  const bool isClusterRole = kube::textAt(object.content, {"roleRef", "kind"}) == "ClusterRole";
-  binding.role = {isClusterRole ? kube::kClusterRoles : kube::kRoles,
-                  isClusterRole ? "" : object.key.namespaceName,
-                  kube::textAt(object.content, {"roleRef", "name"})};
+  binding.role = roleOfBinding(object);
   binding.createdAt = kube::textAt(object.content, {"metadata", "creationTimestamp"});
   forEachItem(object.content.find("subjects"), [&](const kube::Value& subject) {
     auto account = accountOf(subject);
@@ -61,15 +74,10 @@ GrantedRights::Binding GrantedRights::readBinding(const kube::Object& object) {
   return binding;
 }
 
-// The API server takes no selector that cannot be read.
 GrantedRights::ClusterRole GrantedRights::readClusterRole(const kube::Object& object) {
   ClusterRole role;
   role.labels = object.meta.labels;
-  forEachItem(object.content.at({"aggregationRule", "clusterRoleSelectors"}),
-              [&](const kube::Value& written) {
-                if (auto selector = kube::parseSelector(written, object.file))
-                  role.aggregates.push_back(std::move(*selector));
-              });
+  role.aggregates = aggregatedSelectors(object);
   role.rules = rulesOf(object);
   return role;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -82,5 +83,13 @@ class GrantedRights {
   std::map<kube::ObjectKey, std::vector<RoleRule>> roles_;
   std::set<std::string> aggregating_;  // names of those that aggregate others
 };
+
+// Parts of bindings and roles, which WritingRights reads, too.
+// The account that a binding's subject means; nullopt: nobody's in particular, or no ServiceAccount's.
+std::optional<GrantedRights::Account> accountOf(const kube::Value& subject);
+// The role that a RoleBinding or ClusterRoleBinding names.
+kube::ObjectKey roleOfBinding(const kube::Object& binding);
+// Those of a ClusterRole's aggregationRule; the API server takes no selector that cannot be read.
+std::vector<kube::LabelSelector> aggregatedSelectors(const kube::Object& clusterRole);
 
 }  // namespace lastout::criticalservice

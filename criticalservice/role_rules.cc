@@ -1,6 +1,8 @@
 #include "criticalservice/role_rules.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <string_view>
 
 #include "criticalservice/pod_needs.h"
@@ -18,6 +20,15 @@ std::vector<std::string> textsAt(const kube::Value& value, std::string_view fiel
 
 bool includes(const std::vector<std::string>& list, const std::string& name) {
   return std::ranges::any_of(list, [&](const std::string& one) { return one == "*" || one == name; });
+}
+
+// What changes finalizers, and beside it what a controller does that acts as somebody else.
+constexpr std::array<std::string_view, 3> kUpdatingVerbs = {"update", "patch", "*"};
+constexpr std::array<std::string_view, 2> kDeletingVerbs = {"delete", "deletecollection"};
+
+bool namesAny(const RoleRule& rule, std::span<const std::string_view> verbs) {
+  return std::ranges::any_of(
+      verbs, [&](std::string_view verb) { return std::ranges::find(rule.verbs, verb) != rule.verbs.end(); });
 }
 
 // Looks for who allows one thing after the other.
@@ -80,6 +91,21 @@ std::vector<RoleRule> rulesOf(const kube::Object& role) {
 bool areAbout(const std::vector<RoleRule>& rules, const kube::GroupResource& type) {
   return std::ranges::any_of(rules, [&](const RoleRule& rule) {
     return includes(rule.groups, type.group) && includes(rule.resources, type.resource);
+  });
+}
+
+bool allowUpdating(const std::vector<RoleRule>& rules, const kube::ObjectKey& object) {
+  return std::ranges::any_of(rules, [&](const RoleRule& rule) {
+    const bool isForIt =
+        rule.objects.empty() || std::ranges::find(rule.objects, object.name) != rule.objects.end();
+    return isForIt && namesAny(rule, kUpdatingVerbs) && includes(rule.groups, object.type.group) &&
+           includes(rule.resources, object.type.resource);
+  });
+}
+
+bool allowAnyWriting(const std::vector<RoleRule>& rules) {
+  return std::ranges::any_of(rules, [](const RoleRule& rule) {
+    return namesAny(rule, kUpdatingVerbs) || namesAny(rule, kDeletingVerbs);
   });
 }
 

@@ -23,6 +23,11 @@ std::vector<RoleRule> rulesOf(const kube::Object& role);
 // Some rule names the type, or all types.
 bool areAbout(const std::vector<RoleRule>& rules, const kube::GroupResource& type);
 
+// Some rule allows to update or patch the object: to take its finalizers off.
+bool allowUpdating(const std::vector<RoleRule>& rules, const kube::ObjectKey& object);
+// Some rule allows to update, patch or delete something, whatever it is.
+bool allowAnyWriting(const std::vector<RoleRule>& rules);
+
 // The rules allow all that the former ones do. False also for what is too much to be looked through:
 // kMostLooks.
 bool allowAll(const std::vector<RoleRule>& rules, const std::vector<RoleRule>& former);

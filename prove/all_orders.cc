@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "prove/prove.h"
+#include "replay/goal.h"
 
 namespace lastout::prove {
 
@@ -27,6 +28,7 @@ class ProofReader {
       case Kind::Safe:
         return proof_.unsafe ? Finding::Fails : Finding::Holds;
       case Kind::Ends:
+        if (onlyMisses()) return std::nullopt;
         return proof_.stuck.has_value() == endsStuck_ ? Finding::Holds : Finding::Fails;
       case Kind::Stuck:
         return proof_.stuck && isLeft(expectation.index) ? Finding::Holds : Finding::Fails;
@@ -36,6 +38,8 @@ class ProofReader {
       case Kind::Never:
         if (endsStuck_) return std::nullopt;
         return findNever(expectation.index);
+      case Kind::Exists:
+        return findExisting(expectation.index);
       case Kind::Denied:
       case Kind::Within:
         return std::nullopt;
@@ -44,6 +48,26 @@ class ProofReader {
   }
 
  private:
+  // Everything is gone that was to go, and something else with it.
+  bool onlyMisses() const {
+    if (!proof_.stuck || proof_.stuck->missing.empty()) return false;
+    std::vector<uint64_t> words = proof_.stuck->state;
+    return replay::goalHolds(compiled_, cluster::StateRef(words.data(), layout_));
+  }
+
+  // Of an order that misses it, or, where it is said of a stuck end, of that end.
+  std::optional<Finding> findExisting(uint32_t index) const {
+    if (!proof_.stuck) return endsStuck_ ? Finding::Fails : Finding::Holds;
+    if (endsStuck_) {
+      std::vector<uint64_t> words = proof_.stuck->state;
+      const cluster::StateRef state(words.data(), layout_);
+      return replay::exists(compiled_, state, index) ? Finding::Holds : Finding::Fails;
+    }
+    const std::vector<uint32_t>& missing = proof_.stuck->missing;
+    if (std::ranges::find(missing, index) != missing.end()) return Finding::Fails;
+    return std::nullopt;
+  }
+
   bool isLeft(uint32_t index) const {
     std::vector<uint64_t> words = proof_.stuck->state;
     const cluster::StateRef state(words.data(), layout_);

@@ -21,15 +21,14 @@ OrderedJson exampleOf(const Counterexample& example) {
 }
 
 OrderedJson stuckOf(const StuckReport& stuck) {
-  OrderedJson result = {{"steps", stepsOf(stuck.steps)},
-                        {"lost", stuck.lost},
-                        {"onward", stepsOf(stuck.onward)},
-                        {"endStates", stuck.states},
-                        {"goesOn", stuck.churn},
-                        {"stillThere", OrderedJson::array()},
-                        {"ring", stuck.ring}};
+  OrderedJson result = {{"steps", stepsOf(stuck.steps)},   {"lost", stuck.lost},
+                        {"onward", stepsOf(stuck.onward)}, {"endStates", stuck.states},
+                        {"goesOn", stuck.churn},           {"stillThere", OrderedJson::array()},
+                        {"missing", OrderedJson::array()}, {"ring", stuck.ring}};
   for (const replay::Leftover& leftover : stuck.leftovers)
     result["stillThere"].push_back({{"object", leftover.object}, {"reasons", leftover.reasons}});
+  for (const replay::Leftover& missing : stuck.missing)
+    result["missing"].push_back({{"object", missing.object}, {"reasons", missing.reasons}});
   return result;
 }
 

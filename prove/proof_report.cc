@@ -83,8 +83,28 @@ class Reporter {
       report.leftovers.push_back({names_.of(each.object), each.reasons});
     for (replay::Leftover& step : replay::unsent(compiled_, names_, end.state))
       report.leftovers.push_back(std::move(step));
+    for (const uint32_t index : end.missing) report.missing.push_back(missing(index, end, told.log));
     for (const Slot slot : why.ring) report.ring.push_back(names_.of(slot));
     return report;
+  }
+
+  replay::Leftover missing(uint32_t index, const StuckEnd& end,
+                           const std::vector<replay::Happening>& log) const {
+    replay::Leftover result{.object = ready_.scenario.expect.exists[index].text, .reasons = {}};
+    std::vector<uint64_t> words = end.state;
+    const cluster::StateRef state(words.data(), machine_.layout());
+    for (const Slot slot : compiled_.exists[index]) {
+      const auto gone = std::find_if(log.rbegin(), log.rend(), [&](const replay::Happening& happening) {
+        return happening.event.slot == slot && happening.event.kind == cluster::EventKind::Gone;
+      });
+      if (state.presence(slot) != cluster::Presence::Absent)
+        result.reasons.push_back(names_.of(slot) + " is being deleted");
+      else if (gone != log.rend())
+        result.reasons.push_back(names_.of(slot) + " went in step " + std::to_string(gone->number) +
+                                 ", and nothing creates it again");
+    }
+    if (result.reasons.empty()) result.reasons.emplace_back("nothing creates it");
+    return result;
   }
 
   void addChurn(const Churn& churn, std::vector<std::string>& sentences) const {
@@ -104,6 +124,10 @@ class Reporter {
       result.push_back("whatever has happened, " +
                        counted(compiled_.goal.size(), "object that was to go", "objects that were to go") +
                        " can still go: nothing gets stuck");
+    if (!proof.stuck && compiled_.mustExist)
+      result.push_back("whatever has happened, once they are gone " +
+                       counted(compiled_.exists.size(), "reference that is to exist still names something",
+                               "references that are to exist still name something each"));
     if (!proof.unsafe && compiled_.model.guarded)
       result.push_back("no deletion is committed whose criteria did not hold at its confirming read");
     if (proof.broken.empty() && question_.orders && !compiled_.before.empty())

@@ -25,6 +25,7 @@ struct Counterexample {
 struct StuckReport {
   std::vector<NarratedStep> steps;          // after the last of them nothing leads to the goal any more
   std::vector<std::string> lost;            // of the goal, what stays whatever follows
+  std::vector<replay::Leftover> missing;    // what should exist at the end and does not, and why
   std::vector<NarratedStep> onward;         // one way on, to the end
   uint64_t states = 1;                      // that the end consists of
   std::vector<std::string> churn;           // what goes on and on in it

@@ -105,6 +105,15 @@ void writeEnd(replay::Writer& writer, const StuckReport& stuck) {
   for (const std::string& sentence : stuck.churn) writer.wrapped("  - ", "    ", sentence);
 }
 
+void writeObjects(replay::Writer& writer, const std::string& heading,
+                  const std::vector<replay::Leftover>& objects) {
+  writer.heading(heading);
+  for (const replay::Leftover& object : objects) {
+    writer.line("    " + object.object);
+    for (const std::string& reason : object.reasons) writer.wrapped("        ", "          ", reason);
+  }
+}
+
 void writeStuck(replay::Writer& writer, const StuckReport& stuck, const replay::TextStyle& style) {
   writer.heading(stuck.steps.empty() ? "It is stuck from the beginning" : "A shortest way to get stuck");
   writeSteps(writer, stuck.steps);
@@ -119,11 +128,8 @@ void writeStuck(replay::Writer& writer, const StuckReport& stuck, const replay::
     writer.line();
   }
   writeEnd(writer, stuck);
-  writer.heading("Still there then, and why");
-  for (const replay::Leftover& leftover : stuck.leftovers) {
-    writer.line("    " + leftover.object);
-    for (const std::string& reason : leftover.reasons) writer.wrapped("        ", "          ", reason);
-  }
+  if (!stuck.leftovers.empty()) writeObjects(writer, "Still there then, and why", stuck.leftovers);
+  if (!stuck.missing.empty()) writeObjects(writer, "Expected to exist, and not there then", stuck.missing);
   if (stuck.ring.empty()) return;
   writer.heading("They wait for each other");
   for (const std::string& object : stuck.ring) writer.line("    " + object + ", for");

@@ -5,6 +5,7 @@
 
 #include "prove/reach.h"
 #include "prove/scenario_system.h"
+#include "replay/goal.h"
 
 namespace lastout::prove {
 
@@ -102,6 +103,7 @@ class Prover {
     end.churn = churn(trap.end);
     end.left = inAll(trap.end);
     end.lost = inAll(reachableFrom(found_, doomed));
+    end.missing = missing(trap.end);
     return end;
   }
 
@@ -137,6 +139,20 @@ class Prover {
     return slots;
   }
 
+  // Of what has to exist, what is in none of these states.
+  std::vector<uint32_t> missing(const std::vector<uint32_t>& states) const {
+    std::vector<uint32_t> result;
+    if (!compiled_.mustExist) return result;
+    for (uint32_t index = 0; index < compiled_.exists.size(); ++index) {
+      const auto has = [&](uint32_t state) {
+        const cluster::StateRef view(const_cast<uint64_t*>(found_.states[state]), layout_);  // only read
+        return replay::exists(compiled_, view, index);
+      };
+      if (std::ranges::none_of(states, has)) result.push_back(index);
+    }
+    return result;
+  }
+
   const replay::Compiled& compiled_;
   const cluster::Layout& layout_;
   const ScenarioSystem& teardown_;
@@ -162,7 +178,9 @@ bool asExpected(const replay::Compiled& compiled, const replay::Expectations& ex
     return std::any_of(slots.begin(), slots.end(),
                        [&](Slot slot) { return isThere(proof.stuck->state.data(), layout, slot); });
   };
-  return std::all_of(compiled.stuck.begin(), compiled.stuck.end(), someLeft);
+  std::vector<uint64_t> words = proof.stuck->state;
+  return std::all_of(compiled.stuck.begin(), compiled.stuck.end(), someLeft) &&
+         replay::allExist(compiled, cluster::StateRef(words.data(), layout));
 }
 
 }  // namespace lastout::prove

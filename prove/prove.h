@@ -50,6 +50,7 @@ struct StuckEnd {
   std::vector<Churn> churn;         // what leads from one of them to another; empty where there is but one
   std::vector<cluster::Slot> left;  // of the goal, what is there in every state of the set
   std::vector<cluster::Slot> lost;  // of the goal, what is there in every state from the end of `way` on
+  std::vector<uint32_t> missing;    // of Compiled::exists, where it counts: what no state of the set has
 };
 
 struct Proof {
@@ -74,7 +75,7 @@ struct ProofScope {
 Proof proveScenario(const replay::Compiled& compiled, const ProofScope& question = {},
                     const OnProgress& progress = nullptr);
 
-// Returns true if the verdict is what the scenario's `ends` and `stuck` expect.
+// Returns true if the verdict is what the scenario's `ends`, `stuck` and `exists` expect.
 bool asExpected(const replay::Compiled& compiled, const replay::Expectations& expect, const Proof& proof);
 
 }  // namespace lastout::prove

@@ -34,7 +34,8 @@ void ScenarioSystem::dropWaitingSteps(uint64_t happened, std::vector<Action>& ac
 
 bool ScenarioSystem::goal(const uint64_t* state) const {
   // A StateRef can write too; this one only reads.
-  return replay::goalHolds(compiled_, cluster::StateRef(const_cast<uint64_t*>(state), machine_.layout()));
+  const cluster::StateRef view(const_cast<uint64_t*>(state), machine_.layout());
+  return replay::goalHolds(compiled_, view) && (!compiled_.mustExist || replay::allExist(compiled_, view));
 }
 
 uint64_t ScenarioSystem::violations(const uint64_t* before, const Action& action, uint64_t happened) const {

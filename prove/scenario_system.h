@@ -33,6 +33,7 @@ class ScenarioSystem {
     state[0] &= kept_;
     return happened == 0 ? 0 : violations(before, action, happened);
   }
+  // The goal of the scenario is reached, and there is what it expects to exist.
   bool goal(const uint64_t* state) const;
 
   // The events (bits) that must have happened before this one, and had not in `before`.

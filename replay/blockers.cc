@@ -62,8 +62,7 @@ void addPolicies(const cluster::Model& model, cluster::StateRef state, Slot slot
   if (model.policies.none()) return;
   const bool isStep = asker.actor == cluster::Actor::Client && asker.by != cluster::kNone;
   const cluster::ClientStep* step = isStep ? &model.steps[asker.by] : nullptr;
-  const bool orphans =
-      step != nullptr && step->hasPolicy && step->policy == cluster::PropagationPolicy::Orphan;
+  const bool orphans = step != nullptr && model.orphans(*step);
   const cluster::PolicyRequest deletion{
       .slot = slot, .actor = asker.actor, .by = asker.by, .orphans = orphans};
   const std::vector<cluster::PolicyDenial> denials =

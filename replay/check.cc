@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "replay/goal.h"
 #include "replay/stuck.h"
 
 namespace lastout::replay {
@@ -44,6 +45,8 @@ Checker::Checker(const Scenario& scenario, const Compiled& compiled, const Names
   for (size_t i = 0; i < expect.denied.size(); ++i)
     add(Kind::Denied, i, expect.denied[i].text + " is denied");
   for (size_t i = 0; i < expect.never.size(); ++i) add(Kind::Never, i, "never " + expect.never[i].text);
+  for (size_t i = 0; i < expect.exists.size(); ++i)
+    add(Kind::Exists, i, expect.exists[i].text + " exists at the end");
   if (expect.within) add(Kind::Within, 0, "done within " + seconds(*expect.within));
 }
 
@@ -76,6 +79,12 @@ bool Checker::holds(const Expectation& expectation, const Run& run) const {
       return std::any_of(slots.begin(), slots.end(),
                          [&](Slot slot) { return run.first(slot, cluster::EventKind::Denied).happened(); });
     }
+    case Kind::Exists: {
+      const cluster::Layout layout(compiled_.model);
+      auto words = run.state;
+      return run.end != End::Undecided &&
+             exists(compiled_, cluster::StateRef(words.data(), layout), expectation.index);
+    }
     case Kind::Within:
       return run.options.order == Order::Random || (run.goalAt && *run.goalAt <= *scenario_.expect.within);
   }
@@ -99,6 +108,17 @@ std::string Checker::ending(const Run& run) const {
              " actions, and was given up";
   }
   return {};
+}
+
+// Of what is expected to exist, and does not.
+std::string Checker::whyGone(const std::vector<Slot>& slots, const Run& run) const {
+  for (const Slot slot : slots) {
+    if (isPresent(run, compiled_, slot)) return names_.of(slot) + " is being deleted";
+    if (const First& gone = run.first(slot, cluster::EventKind::Gone); gone.happened())
+      return names_.of(slot) + " was gone at " + seconds(std::chrono::milliseconds(gone.at)) +
+             ", and nothing has created it again";
+  }
+  return "nothing has created it";
 }
 
 std::string Checker::whyNot(const Expectation& expectation, const Run& run) const {
@@ -127,6 +147,8 @@ std::string Checker::whyNot(const Expectation& expectation, const Run& run) cons
       return {};
     case Kind::Denied:
       return "nothing denied it";
+    case Kind::Exists:
+      return run.end == End::Undecided ? ending(run) : whyGone(compiled_.exists[expectation.index], run);
     case Kind::Within:
       return run.goalAt ? "it was done at " + seconds(*run.goalAt) : ending(run);
   }

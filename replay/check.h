@@ -12,7 +12,7 @@
 namespace lastout::replay {
 
 struct Expectation {
-  enum class Kind : uint8_t { Safe, Ends, Stuck, Before, Never, Denied, Within };
+  enum class Kind : uint8_t { Safe, Ends, Stuck, Before, Never, Denied, Exists, Within };
   // Of many runs: Every run has to keep it; or one is enough, each expectation by itself (Some) or all these
   // together in the same one (Together: what ends stuck does so in one way of many).
   enum class Scope : uint8_t { Every, Some, Together };
@@ -35,6 +35,7 @@ class Checker {
  private:
   void add(Expectation::Kind kind, size_t index, std::string text);
   std::string ending(const Run& run) const;
+  std::string whyGone(const std::vector<cluster::Slot>& slots, const Run& run) const;
 
   const Scenario& scenario_;
   const Compiled& compiled_;

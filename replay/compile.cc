@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "replay/controller_needs.h"
 #include "replay/goal.h"
 #include "replay/resolve.h"
 
@@ -38,11 +39,12 @@ class Compiler {
            {});
       return tl::unexpected(std::move(errors_));
     }
-    for (const ScenarioController& controller : scenario_.controllers) addController(controller);
+    addControllers();
     for (uint32_t i = 0; i < scenario_.steps.size(); ++i) addStep(scenario_.steps[i], i);
     addPolicies();
     out_.goal = goalSlots(out_.model, scenario_);
     addExpectations();
+    warnOfNoGoal();
     for (const Milestone& milestone : scenario_.story) {
       const auto slot = resolveOne(out_.model, milestone.event.object, scenario_.file, errors_);
       if (slot) out_.story.push_back({.slot = *slot, .kind = milestone.event.kind});
@@ -78,7 +80,13 @@ class Compiler {
     if (!added) fail(added.error(), {});
   }
 
-  void addController(const ScenarioController& controller) {
+  void addControllers() {
+    if (scenario_.controllers.empty()) return;
+    const ControllerNeeds needs(out_.model, allObjects());
+    for (const ScenarioController& controller : scenario_.controllers) addController(controller, needs);
+  }
+
+  void addController(const ScenarioController& controller, const ControllerNeeds& needs) {
     cluster::FinalizerController built{.name = controller.name,
                                        .runsIn = cluster::kNone,
                                        .finalizer = controller.finalizer,
@@ -89,6 +97,7 @@ class Compiler {
       if (!slot) return;
       built.runsIn = *slot;
     }
+    built.needs = needs.of(controller, built.runsIn, scenario_.file, out_.warnings);
     if (auto number = cluster::addController(out_.model, std::move(built)); !number)
       fail(number.error(), controller.where);
   }
@@ -245,6 +254,9 @@ class Compiler {
       out_.denied.push_back(resolveSome(out_.model, reference, scenario_.file, errors_));
     for (const ScenarioReference& reference : expect.stuck)
       out_.stuck.push_back(resolveSome(out_.model, reference, scenario_.file, errors_));
+    for (const ScenarioReference& reference : expect.exists)
+      out_.exists.push_back(resolveSome(out_.model, reference, scenario_.file, errors_));
+    out_.mustExist = !out_.exists.empty() && expect.ends != Ending::Stuck;
   }
 
   void addChain(const std::vector<EventReference>& chain, size_t written) {
@@ -255,6 +267,18 @@ class Compiler {
       if (previous && next) out_.before.push_back({*previous, *next});
       previous = next;
     }
+  }
+
+  void warnOfNoGoal() {
+    const bool deletes = std::ranges::any_of(scenario_.steps, [](const ScenarioStep& step) {
+      return step.kind == ScenarioStep::Kind::Delete && !step.dryRun;
+    });
+    if (deletes && out_.goal.empty() && out_.exists.empty())
+      out_.warnings.push_back(
+          {"all that is deleted is applied again, so that nothing is to end; "
+           "spec.expect.exists says what is to be there then",
+           scenario_.file,
+           {}});
   }
 
   const Scenario& scenario_;

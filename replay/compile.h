@@ -36,7 +36,10 @@ struct Compiled {
   // In the order written. Of each, one was denied at least once; of each, one is still there at a stuck end.
   std::vector<std::vector<cluster::Slot>> denied;
   std::vector<std::vector<cluster::Slot>> stuck;
+  std::vector<std::vector<cluster::Slot>> exists;  // of each, one is live at the end
+  bool mustExist = false;  // `exists` is a part of what has to stay within reach; false: said of a stuck end
   std::vector<WatchedEvent> story;  // milestones; without bits, so that they cost no states
+  kube::Errors warnings;            // accepted, but probably not meant: about what controllers need
 };
 
 // Fails on references to nothing (naming the nearest object), and on what the machine cannot hold.

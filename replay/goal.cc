@@ -26,7 +26,8 @@ class GoalBuilder {
         for (const Slot slot : matches(model_, reference)) {
           wanted_[slot] = true;
           putBack_[slot] = false;
-          if (step.policy == cluster::PropagationPolicy::Orphan) orphans_[slot] = true;
+          const auto policy = step.policy ? step.policy : cluster::defaultPolicy(model_.slots[slot].role);
+          if (policy == cluster::PropagationPolicy::Orphan) orphans_[slot] = true;
         }
       }
     } else if (step.kind == ScenarioStep::Kind::Apply) {
@@ -109,6 +110,18 @@ bool goalHolds(const Compiled& compiled, cluster::StateRef state) {
   }
   for (uint32_t step = 0; step < compiled.model.steps.size(); ++step) {
     if (!state.step(step).sent) return false;
+  }
+  return true;
+}
+
+bool exists(const Compiled& compiled, cluster::StateRef state, size_t index) {
+  return std::ranges::any_of(compiled.exists[index],
+                             [&](Slot slot) { return state.presence(slot) == cluster::Presence::Live; });
+}
+
+bool allExist(const Compiled& compiled, cluster::StateRef state) {
+  for (size_t i = 0; i < compiled.exists.size(); ++i) {
+    if (!exists(compiled, state, i)) return false;
   }
   return true;
 }

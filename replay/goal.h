@@ -22,6 +22,11 @@ std::vector<cluster::Slot> goalSlots(const cluster::Model& model, const Scenario
 // Returns true if every step was sent, and no object of the goal is present.
 bool goalHolds(const Compiled& compiled, cluster::StateRef state);
 
+// Returns true if what the scenario expects to exist at the end is there, and not being deleted: of each
+// reference something; `index`: of this one.
+bool exists(const Compiled& compiled, cluster::StateRef state, size_t index);
+bool allExist(const Compiled& compiled, cluster::StateRef state);
+
 // Returns the model's steps that were not sent, in order.
 std::vector<uint32_t> unsentSteps(const Compiled& compiled, cluster::StateRef state);
 

@@ -81,7 +81,7 @@ OrderedJson scenarioOf(const ScenarioReport& report, bool timeline) {
     result["expectations"].push_back(std::move(entry));
   }
   if (report.options.order == Order::All) {
-    result["assumptions"] = Json::array();
+    result["assumptions"] = OrderedJson::array();
     for (const Assumption& each : report.assumptions)
       result["assumptions"].push_back({{"object", each.object}, {"text", each.text}});
   }

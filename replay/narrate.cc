@@ -101,9 +101,9 @@ class Narrator {
   std::string policy(const Happening& last) const {
     if (last.event.actor != Actor::Client || last.event.by == cluster::kNone) return {};
     const cluster::ClientStep& step = model_.steps[last.event.by];
-    if (!step.hasPolicy || step.policy == cluster::PropagationPolicy::Background) return {};
-    return step.policy == cluster::PropagationPolicy::Foreground ? " in the foreground"
-                                                                 : ", leaving its dependents";
+    if (model_.orphans(step)) return ", leaving its dependents";
+    const bool isForeground = step.hasPolicy && step.policy == cluster::PropagationPolicy::Foreground;
+    return isForeground ? " in the foreground" : "";
   }
 
   // What a terminating object waits for.

@@ -33,12 +33,30 @@ struct EventReference {
   std::string text;  // the whole of it
 };
 
+// A field of an object: the keys that lead to it. Where it leads through a list, each item counts.
+struct FieldPath {
+  std::vector<std::string> keys;
+  std::string text;  // as written
+};
+
+// Objects that a controller needs, or waits for, before it removes its finalizer from an object.
+struct ControllerNeed {
+  ScenarioReference of;            // what is meant; of a type alone, any object of it
+  bool inSameNamespace = false;    // only in the namespace of the object (of a Namespace: in itself)
+  std::optional<FieldPath> named;  // only those whose name this field of the object has
+};
+
 // Somebody's finalizer controller.
 struct ScenarioController {
   std::string name;
   std::optional<ScenarioReference> runsIn;  // a workload; absent: it always works
   std::string finalizer;
   kube::GroupResource from;
+  std::vector<ControllerNeed> needs;     // of each, one object at least has to be there
+  std::vector<ControllerNeed> waitsFor;  // of these, no object may be there any more
+  // The field of an object that names the ServiceAccount of its namespace by which the controller acts on it.
+  // Absent: not written; without keys: none.
+  std::optional<FieldPath> actsAs;
   std::chrono::milliseconds takes{1000};
   std::string evidence;  // why it is taken to be there; empty: somebody wrote it down
   kube::Position where;
@@ -76,6 +94,7 @@ struct Expectations {
   std::vector<std::vector<EventReference>> before;
   std::vector<ScenarioReference> denied;  // of each, something was denied at least once
   std::vector<EventReference> never;
+  std::vector<ScenarioReference> exists;  // of each, something is there at the end, and not being deleted
   std::optional<std::chrono::milliseconds> within;  // the goal is reached by then, in written order
 };
 

@@ -57,29 +57,6 @@ struct SpecReader {
   }
 };
 
-// --- controllers
-
-ScenarioController readController(const SpecReader& reader, kube::Fields& fields) {
-  ScenarioController controller;
-  controller.where = fields.value().position;
-  controller.name = fields.requiredString("name");
-  controller.runsIn = reader.reference(fields, "runsIn");
-  if (auto removes = fields.requiredFields("removes")) {
-    controller.finalizer = removes->requiredString("finalizer");
-    const std::string from = removes->requiredString("from");
-    if (!from.empty()) {
-      if (auto type = reader.scenario.types.resolve(from))
-        controller.from = (*type)->type;
-      else
-        removes->fail("from", removes->pathOf("from") + ": " + type.error().message);
-    }
-    removes->finish();
-  }
-  controller.takes = fields.duration("takes").value_or(controller.takes);
-  fields.finish();
-  return controller;
-}
-
 // --- steps
 
 std::optional<cluster::PropagationPolicy> readPolicy(kube::Fields& fields) {
@@ -258,6 +235,7 @@ void readExpectations(const SpecReader& reader, kube::Fields& spec) {
   expect.denied = reader.references(*fields, "denied");
   if (const kube::Value* never = fields->any("never"))
     expect.never = reader.events(*never, fields->pathOf("never"));
+  expect.exists = reader.references(*fields, "exists");
   expect.within = fields->duration("within");
   if (expect.within && expect.ends == Ending::Stuck)
     fields->fail("within",
@@ -310,8 +288,7 @@ void readSpec(const SpecReader& reader, kube::Fields& spec) {
   if (const auto word = spec.oneOf("externalStep", {"Succeed", "Fail", "Unreachable"}))
     scenario.externalStep = protection::parseMode(*word).value();
   scenario.lastoutNamespace = spec.string("lastoutNamespace").value_or("");
-  for (kube::Fields& fields : spec.items("controllers"))
-    scenario.controllers.push_back(readController(reader, fields));
+  readControllers(spec, scenario, reader.errors);
   readSteps(reader, spec);
   readStory(reader, spec);
   readExpectations(reader, spec);

@@ -25,6 +25,9 @@ std::vector<kube::Value> manifestsInSteps(const kube::Value& document);
 // `errors`.
 void readScenario(const kube::Value& document, Scenario& scenario, kube::Errors& errors);
 
+// spec.controllers (replay/spec_controllers.cc).
+void readControllers(kube::Fields& spec, Scenario& scenario, kube::Errors& errors);
+
 // One reference or pattern; reports where it stands when it is none.
 std::optional<ScenarioReference> readReference(const kube::Value& value, const std::string& path,
                                                const Scenario& scenario, kube::Errors& errors);

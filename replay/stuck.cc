@@ -173,20 +173,43 @@ class Explainer {
       anybody = true;
       const cluster::FinalizerController& controller = model_.controllers[removal.controller];
       const std::string who =
-          "finalizer " + finalizer + " is for controller " + controller.name + " to remove, ";
+          "finalizer " + finalizer + " is for controller " + controller.name + " to remove";
       if (cluster_.hasReadyPod(controller.runsIn) && !cluster_.works(controller)) {
         const Slot lost = firstAbsent(model_.slots[controller.runsIn].rights);
-        result.reasons.push_back(who + "which may do nothing without " + names_.of(lost));
+        result.reasons.push_back(who + ", which may do nothing without " + names_.of(lost));
       } else if (!cluster_.hasReadyPod(controller.runsIn)) {
         const bool there = cluster_.isPresent(controller.runsIn);
-        result.reasons.push_back(who + "and " + names_.of(controller.runsIn) +
+        result.reasons.push_back(who + ", and " + names_.of(controller.runsIn) +
                                  (there ? ", where it runs, has no Ready Pod" : ", where it ran, is gone") +
                                  whyNotStarted(controller.runsIn));
-      } else if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate)) {
-        result.reasons.push_back(who + "and " + deadWebhooks(slot, &cluster::Interception::onUpdate, result));
       }
+      if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate))
+        result.reasons.push_back(who + ", and " +
+                                 deadWebhooks(slot, &cluster::Interception::onUpdate, result));
+      explainNeeds(removal, who + "; " + controller.name, result);
     }
     if (!anybody) result.reasons.push_back("nobody here removes its finalizer " + finalizer);
+  }
+
+  // What the controller lacks for this object, and what it waits for.
+  void explainNeeds(const cluster::Removal& removal, const std::string& who, StillThere& result) const {
+    for (const cluster::RemovalNeeds::Need& need : removal.needs.needs) {
+      if (!cluster_.isMet(need)) result.reasons.push_back(who + " needs " + missing(need));
+    }
+    wait(result, who + " waits for ", presentOf(removal.needs.waitsFor));
+  }
+
+  // "rolebindings/tenant/cleanup, which is gone".
+  std::string missing(const cluster::RemovalNeeds::Need& need) const {
+    if (need.ways.empty()) return need.what + ", and there is none";
+    std::vector<Slot> lost;
+    for (const std::vector<Slot>& way : need.ways) {
+      const Slot absent = firstAbsent(way);
+      if (std::ranges::find(lost, absent) == lost.end()) lost.push_back(absent);
+    }
+    if (lost.size() > 1) return "one of " + names_.list(lost) + ", and none of them is there";
+    const bool wasThere = model_.slots[lost.front()].presentAtStart;
+    return names_.of(lost.front()) + (wasThere ? ", which is gone" : ", which is not there");
   }
 
   // --- what nobody deletes

@@ -84,5 +84,88 @@ TEST(Unsafe, IsNotADeletionWithoutAReviewOnceTheyHold) {
   EXPECT_FALSE(world.unsafe());
 }
 
+std::string job(const std::string& spec, const std::string& more = "") {
+  return "\n---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: clean, namespace: x" + more +
+         "}\nspec: {" + spec + (spec.empty() ? "" : ", ") +
+         "template: {metadata: {labels: {app: c}}, spec: {restartPolicy: Never, containers: [{name: "
+         "main}]}}}\n";
+}
+
+const std::string kSpace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: x}\n";
+
+size_t podsIn(const World& world) {
+  const std::vector<std::string> left = world.left();
+  return static_cast<size_t>(
+      std::ranges::count_if(left, [](const std::string& name) { return name.starts_with("pods/"); }));
+}
+
+TEST(Workload, AJobRunsAsManyPodsAtOnceAsItSays) {
+  const auto pods = [](const std::string& spec, const std::string& status = "") {
+    return podsIn(World(kSpace + job(spec) + status));
+  };
+  EXPECT_EQ(pods(""), 1U);
+  EXPECT_EQ(pods("parallelism: 3"), 3U);
+  EXPECT_EQ(pods("parallelism: 3, completions: 2"), 2U);
+  EXPECT_EQ(pods("parallelism: 0"), 0U);
+  EXPECT_EQ(pods("suspend: true"), 0U);
+  EXPECT_EQ(pods("", "status: {conditions: [{type: Complete, status: 'True'}]}"), 0U);
+  EXPECT_EQ(pods("", "status: {conditions: [{type: Failed, status: 'True'}]}"), 0U);
+  EXPECT_EQ(pods("", "status: {conditions: [{type: Complete, status: 'False'}]}"), 1U);
+}
+
+TEST(Workload, AJobReplacesItsPod) {
+  World world(kSpace + job(""));
+  const std::vector<std::string> left = world.left();
+  const auto pod = std::ranges::find_if(left, [](const auto& name) { return name.starts_with("pods/"); });
+  ASSERT_NE(pod, left.end());
+  world.deletes(*pod);
+  world.settle();
+  EXPECT_EQ(podsIn(world), 1U);
+  EXPECT_THAT(world.log(), Contains("workloads created " + *pod));
+}
+
+// docs/semantics.md, "The rules", propagation: the default of batch/v1 for Jobs, and for nothing else.
+TEST(Workload, ThePodsOfAJobAreOrphanedUnlessTheDeleteSaysOtherwise) {
+  for (const bool isSaid : {false, true}) {
+    World world(kSpace + job("parallelism: 2"));
+    world.deletes("jobs.batch/x/clean", isSaid ? std::optional(PropagationPolicy::Background) : std::nullopt);
+    world.settle();
+    EXPECT_FALSE(world.present("jobs.batch/x/clean"));
+    EXPECT_EQ(podsIn(world), isSaid ? 0U : 2U);
+  }
+  World foreground(kSpace + job("", ", finalizers: [foregroundDeletion]"));
+  foreground.deletes("jobs.batch/x/clean");
+  foreground.settle();
+  EXPECT_EQ(podsIn(foreground), 0U) << "its finalizers say it";
+  World space(kSpace + job(""));
+  space.deletes("namespaces/x");
+  space.settle();
+  EXPECT_THAT(space.left(), testing::IsEmpty()) << "the namespace controller says it";
+}
+
+TEST(Workload, AControllerRunsInAJobAndInTheJobsOfACronJob) {
+  const std::string kOwned =
+      ", ownerReferences: [{apiVersion: batch/v1, kind: CronJob, name: often, uid: u, "
+      "controller: true, blockOwnerDeletion: true}]";
+  const std::string cron =
+      "\n---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: often, namespace: x}\n"
+      "spec: {schedule: '* * * * *', jobTemplate: {spec: {template: {spec: {containers: [{name: "
+      "main}]}}}}}\n";
+  for (const char* runsIn : {"jobs.batch/x/clean", "cronjobs.batch/x/often"}) {
+    World world(kSpace + job("", kOwned) + cron + "---" + kInstances);
+    world.controller("cleaner", runsIn, "example.com/clean", "widgets.example.com");
+    world.deletes(kWidget);
+    EXPECT_TRUE(world.enabled(Kind::Finalize, kWidget)) << runsIn;
+    world.deletes("cronjobs.batch/x/often");  // which takes its Jobs along, and they their Pods
+    world.settle();
+    EXPECT_EQ(podsIn(world), 0U);
+  }
+  World none(kSpace + cron);
+  FinalizerController controller{
+      .name = "c", .runsIn = none.slot("cronjobs.batch/x/often"), .finalizer = "f", .from = {}};
+  EXPECT_THAT(addController(none.model(), controller).error().message,
+              testing::HasSubstr("has made no Job yet"));
+}
+
 }  // namespace
 }  // namespace lastout::cluster

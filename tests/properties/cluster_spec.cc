@@ -172,6 +172,28 @@ kube::Result<uint32_t> addStep(Model& model, const StepSpec& spec, Slot slot) {
   return cluster::addStep(model, std::move(step));
 }
 
+// For every object of the controller's type; an object neither needs itself nor waits for itself.
+std::unordered_map<Slot, cluster::RemovalNeeds> needsOf(const Model& model, const ControllerSpec& spec) {
+  std::unordered_map<Slot, cluster::RemovalNeeds> needs;
+  const auto slotsOf = [&](const std::vector<kube::ObjectKey>& keys, Slot but) {
+    std::vector<Slot> slots;
+    for (const kube::ObjectKey& key : keys) {
+      if (const auto slot = model.find(key); slot && *slot != but) slots.push_back(*slot);
+    }
+    return slots;
+  };
+  for (Slot slot = 0; slot < model.slots.size(); ++slot) {
+    if (model.slots[slot].key.type != spec.from) continue;
+    cluster::RemovalNeeds& ofIt = needs[slot];
+    ofIt.waitsFor = slotsOf(spec.waitsFor, slot);
+    const std::vector<Slot> needed = slotsOf(spec.needs, slot);
+    if (needed.empty()) continue;
+    ofIt.needs.push_back({.what = "one of these", .ways = {}});
+    for (const Slot one : needed) ofIt.needs.back().ways.push_back({one});
+  }
+  return needs;
+}
+
 }  // namespace
 
 const kube::ResourceMap& specTypes() {
@@ -203,7 +225,8 @@ tl::expected<Model, kube::Errors> toModel(const ClusterSpec& spec) {
     const auto added = cluster::addController(*model, {.name = controller.finalizer,
                                                        .runsIn = runsIn.value_or(cluster::kNone),
                                                        .finalizer = controller.finalizer,
-                                                       .from = controller.from});
+                                                       .from = controller.from,
+                                                       .needs = needsOf(*model, controller)});
     if (!added) return tl::unexpected(kube::Errors{added.error()});
   }
   for (const StepSpec& step : spec.steps) {

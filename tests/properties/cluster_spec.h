@@ -50,6 +50,8 @@ struct ControllerSpec {
   std::string finalizer = {};
   kube::GroupResource from = {};
   std::optional<kube::ObjectKey> runsIn = {};  // none: it always works
+  std::vector<kube::ObjectKey> needs = {};     // one of them is to be there, for any object; empty: none
+  std::vector<kube::ObjectKey> waitsFor = {};  // none of them may be there
 };
 
 struct StepSpec {

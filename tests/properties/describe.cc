@@ -85,6 +85,9 @@ std::string describe(const ClusterSpec& spec) {
   for (const ControllerSpec& controller : spec.controllers) {
     text += "controller removes " + controller.finalizer + " from " + kube::toString(controller.from);
     if (controller.runsIn) text += " while " + kube::toString(*controller.runsIn) + " runs";
+    for (const kube::ObjectKey& needed : controller.needs) text += ", needs " + kube::toString(needed);
+    for (const kube::ObjectKey& awaited : controller.waitsFor)
+      text += ", waits for " + kube::toString(awaited);
     text += "\n";
   }
   for (const StepSpec& step : spec.steps) text += "step " + describe(step) + "\n";

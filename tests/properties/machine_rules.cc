@@ -119,12 +119,34 @@ bool keeps(const Walk& walk, Slot slot, size_t link) {
   return object.present() && !waits;
 }
 
+// docs/scenarios.md, "controllers": "needs" and "waitsFor".
+std::string brokenByNeeds(const Walk& walk) {
+  const auto& all = walk.machine().model().controllers[walk.action().b].needs;
+  const auto found = all.find(walk.action().a);
+  if (found == all.end()) return {};
+  const auto isThere = [&](Slot slot) { return walk.before().object(slot).present(); };
+  for (const Slot slot : found->second.waitsFor) {
+    if (isThere(slot)) return "a finalizer controller does not wait";
+  }
+  for (const cluster::RemovalNeeds::Need& need : found->second.needs) {
+    bool isMet = false;
+    for (const std::vector<Slot>& way : need.ways) {
+      bool isWhole = true;
+      for (const Slot slot : way) isWhole = isWhole && isThere(slot);
+      isMet = isMet || isWhole;
+    }
+    if (!isMet) return "a finalizer controller works without what it needs";
+  }
+  return {};
+}
+
 std::string brokenByController(const Walk& walk) {
   const Action& action = walk.action();
   const cluster::Model& model = walk.machine().model();
   if (action.kind == Action::Kind::Finalize) {
     const Slot runsIn = model.controllers[action.b].runsIn;
     if (runsIn != kNone && !runs(walk, runsIn)) return "a finalizer controller works without a Ready Pod";
+    if (std::string rule = brokenByNeeds(walk); !rule.empty()) return rule;
   }
   if (action.kind == Action::Kind::CollectorDelete) {
     const size_t links = model.slots[action.a].owners.size();

@@ -15,7 +15,8 @@ using cluster::PropagationPolicy;
 
 class RandomGenerator {
  public:
-  RandomGenerator(uint64_t seed, uint32_t objects) : dice_(seed), size_(objects) {}
+  RandomGenerator(uint64_t seed, uint32_t objects)
+      : dice_(seed), needs_(seed ^ 0x9e3779b97f4a7c15), size_(objects) {}
 
   ClusterSpec make() {
     addNamespaces();
@@ -282,6 +283,9 @@ class RandomGenerator {
         ControllerSpec controller{.finalizer = finalizer, .from = type, .runsIn = {}};
         const ObjectSpec* workload = anyOf(types::kDeployments);
         if (workload != nullptr && dice_.oneIn(2)) controller.runsIn = workload->key;
+        for (uint32_t count = needs_.oneIn(6) ? 1 + needs_.below(2) : 0; count > 0; --count)
+          controller.needs.push_back(needs_.pick(spec_.objects).key);
+        if (needs_.oneIn(6)) controller.waitsFor.push_back(needs_.pick(spec_.objects).key);
         spec_.controllers.push_back(std::move(controller));
       }
     }
@@ -381,6 +385,7 @@ class RandomGenerator {
   }
 
   Dice dice_;
+  Dice needs_;  // of what controllers need, so that the rest of a seed's cluster is the same without
   uint32_t size_;
   uint32_t names_ = 0;
   ClusterSpec spec_;

@@ -15,6 +15,7 @@ using replay::play;
 using replay::scenario;
 using replay::ScenarioReport;
 using replay::toText;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -42,6 +43,21 @@ TEST(EveryOrder, TheGuardedTeardownEndsEmpty) {
   EXPECT_TRUE(report.held);
   EXPECT_GT(report.states.value_or(0), 10u);
   EXPECT_THAT(toText(report, {}), HasSubstr("every order, in "));
+}
+
+TEST(EveryOrder, WhatShouldExistDoesSoInEachOfThem) {
+  EXPECT_THAT(failures(everyOrder(R"(
+  guard: false
+  steps:
+    - delete: crd/widgets.example.com
+    - apply: crd/widgets.example.com
+      after: crd/widgets.example.com accepted
+      at: 60s
+  expect: { ends: empty, exists: [crd/widgets.example.com] })",
+                                  replay::kUnguarded)),
+              ElementsAre(AllOf(StartsWith("crd/widgets.example.com exists at the end: not in every order"),
+                                HasSubstr("lastout prove"))))
+      << "when it is applied before it is gone";
 }
 
 TEST(EveryOrder, OneOrderThatGetsStuckIsEnoughToFail) {

@@ -104,6 +104,43 @@ TEST(Prove, ExpectingItToGetStuckMakesNoDifferenceToTheTruth) {
       asExpected(elsewhere->compiled, elsewhere->scenario.expect, proveScenario(elsewhere->compiled)));
 }
 
+// A CRD that is deleted and applied again takes its instances along, whether it comes back or not.
+TEST(Prove, WhatShouldExistHasToStayWithinReach) {
+  const std::string again = kUnguarded + R"(  steps:
+    - delete: crd/widgets.example.com
+    - apply: crd/widgets.example.com
+      after: crd/widgets.example.com AGAIN
+  expect: {ends: empty, exists: [deployments.apps/operator/operator, WIDGET]}
+)";
+  const auto proven = [&](const std::string& moment, const std::string& widget) {
+    std::string spec = again;
+    spec.replace(spec.find("AGAIN"), 5, moment);
+    spec.replace(spec.find("WIDGET"), 6, widget);
+    const auto small = smallScenario(spec, kOperator);
+    return proveScenario(small->compiled);
+  };
+  EXPECT_EQ(proven("gone", "crd/widgets.example.com").verdict, ProofResult::Proven);
+  const Proof refused = proven("accepted", "crd/widgets.example.com");
+  EXPECT_EQ(refused.verdict, ProofResult::Stuck) << "the CRD may still be there when it is applied";
+  const Proof lost = proven("gone", "widgets/one");
+  ASSERT_EQ(lost.verdict, ProofResult::Stuck);
+  EXPECT_THAT(lost.stuck->missing, ElementsAre(1U));
+  EXPECT_THAT(lost.stuck->left, IsEmpty());
+}
+
+TEST(Prove, WhatShouldExistAtAStuckEndIsJudgedThere) {
+  const auto expected = [](const std::string& exists) {
+    const auto small = smallScenario(
+        kUnguarded + kDeleteBoth + "  expect: {ends: stuck, exists: [" + exists + "]}\n", kOperator);
+    const Proof proof = proveScenario(small->compiled);
+    EXPECT_EQ(proof.verdict, ProofResult::Stuck);
+    return asExpected(small->compiled, small->scenario.expect, proof);
+  };
+  EXPECT_TRUE(expected("crd/widgets.example.com"));
+  EXPECT_FALSE(expected("deployments.apps/operator/operator"));
+  EXPECT_FALSE(expected("widgets/one")) << "it is being deleted";
+}
+
 // What is created between the verdict and the commit.
 const std::string kLateWidget = R"(  steps:
     - delete: widgets/one

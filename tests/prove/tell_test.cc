@@ -190,6 +190,27 @@ TEST(Tell, TheSameScenarioIsToldInTheSameWords) {
   EXPECT_EQ(told(), told());
 }
 
+TEST(Tell, WhatShouldExistAndWhereItWent) {
+  const auto small = smallScenario(R"(  guard: false
+  steps:
+    - delete: crd/widgets.example.com
+    - apply: crd/widgets.example.com
+      after: crd/widgets.example.com gone
+  expect: {exists: [widgets/one]}
+)",
+                                   kOperator);
+  const ProofReport report = reportOf(*small, {}, proveScenario(small->compiled));
+  ASSERT_TRUE(report.stuck);
+  ASSERT_EQ(report.stuck->missing.size(), 1U);
+  EXPECT_EQ(report.stuck->missing[0].object, "widgets/one");
+  EXPECT_THAT(report.stuck->missing[0].reasons,
+              ElementsAre(AllOf(StartsWith("widgets/one went in step "),
+                                HasSubstr(", and nothing creates it again"))));
+  EXPECT_THAT(toText(report, {}), HasSubstr("Expected to exist, and not there then"));
+  const auto json = nlohmann::json::parse(toJson({&report, 1}));
+  EXPECT_EQ(json.at("scenarios").at(0).at("stuck").at("missing").at(0).at("object"), "widgets/one");
+}
+
 TEST(Tell, JsonHoldsEverythingThatTheTextSays) {
   const ProofReport report = provedFile("story-only-denied");
   const auto json = nlohmann::json::parse(toJson({&report, 1}));

@@ -159,5 +159,27 @@ TEST(ManyRuns, TimesCountInWrittenOrderAlone) {
   EXPECT_TRUE(play(teardown("{ ends: empty, within: 1ms }"), kMany).held);
 }
 
+TEST(Expectations, Exists) {
+  const auto again = [](const std::string& exists) {
+    return failures(play(scenario(std::string(kController) + R"(
+  guard: false
+  steps:
+    - delete: crd/widgets.example.com
+    - apply: crd/widgets.example.com
+      after: crd/widgets.example.com gone
+  expect: { ends: empty, exists: [)" + exists +
+                                      "] }",
+                                  kUnguarded)));
+  };
+  EXPECT_THAT(again("crd/widgets.example.com, deployments.apps/operator/*"), IsEmpty());
+  EXPECT_THAT(again("crd/widgets.example.com, widgets/*"),
+              ElementsAre(AllOf(StartsWith("widgets/* exists at the end: widgets/one was gone at "),
+                                HasSubstr(", and nothing has created it again"))));
+  EXPECT_THAT(failures(play(stuck("{ ends: stuck, exists: [crd/widgets.example.com, widgets/one] }"))),
+              ElementsAre("widgets/one exists at the end: widgets/one is being deleted"));
+  EXPECT_THAT(mistakes(stuck("exists: [widgets/two]")),
+              ElementsAre(HasSubstr("widgets/two\" names nothing")));
+}
+
 }  // namespace
 }  // namespace lastout::replay

@@ -1,0 +1,113 @@
+#include "criticalservice/writing_rights.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "criticalservice/pod_needs.h"
+#include "kube/value.h"
+#include "kube/well_known.h"
+
+namespace lastout::criticalservice {
+namespace {
+
+constexpr std::string_view kEveryAccount = "system:serviceaccounts";
+constexpr std::string_view kEveryUser = "system:authenticated";
+
+// Kubernetes' own ClusterRoles that allow to write to no object of somebody's type; operators' manifests bind
+// them and do not have them.
+bool isHarmless(const kube::ObjectKey& role) {
+  return role.type == kube::kClusterRoles && (role.name == "view" || role.name.starts_with("system:"));
+}
+
+}  // namespace
+
+void WritingRights::put(const kube::Object& object) {
+  const kube::GroupResource& type = object.key.type;
+  if (type == kube::kRoles || type == kube::kClusterRoles) {
+    roles_.try_emplace(object.key, Role{.labels = object.meta.labels,
+                                        .aggregates = aggregatedSelectors(object),
+                                        .rules = rulesOf(object)});
+    return;
+  }
+  if (type != kube::kRoleBindings && type != kube::kClusterRoleBindings) return;
+  if (std::ranges::find(bindings_, object.key, &Binding::key) != bindings_.end()) return;
+  Binding binding{.key = object.key, .accounts = {}, .role = roleOfBinding(object)};
+  forEachItem(object.content.find("subjects"), [&](const kube::Value& subject) {
+    const std::string& name = kube::textAt(subject, {"name"});
+    const bool isGroup = kube::textAt(subject, {"kind"}) == "Group";
+    if (isGroup && (name == kEveryAccount || name == kEveryUser))
+      binding.accounts.emplace();
+    else if (auto account = accountOf(subject); account && !account->first.empty())
+      binding.accounts.insert(std::move(*account));
+  });
+  bindings_.push_back(std::move(binding));
+}
+
+bool WritingRights::binds(const Binding& binding, const Account& account) {
+  return binding.accounts.contains(account) || binding.accounts.contains({account.first, ""}) ||
+         binding.accounts.contains({"", ""});
+}
+
+// The known ClusterRoles that a ClusterRole aggregates, in turn from others maybe: each once.
+std::vector<kube::ObjectKey> WritingRights::partsOf(const kube::ObjectKey& role) const {
+  std::vector<kube::ObjectKey> parts;
+  std::set<kube::ObjectKey> seen{role};
+  std::vector<kube::ObjectKey> next{role};
+  while (!next.empty()) {
+    const std::vector<kube::LabelSelector>& selectors = roles_.at(next.back()).aggregates;
+    next.pop_back();
+    for (const auto& [key, other] : roles_) {
+      if (key.type != kube::kClusterRoles) continue;
+      const kube::Labels& labels = other.labels;
+      const bool isPart = std::ranges::any_of(
+          selectors, [&](const kube::LabelSelector& selector) { return selector.matches(labels); });
+      if (!isPart || !seen.insert(key).second) continue;
+      parts.push_back(key);
+      next.push_back(key);
+    }
+  }
+  return parts;
+}
+
+// What is not known may grant anything.
+template <class Allow>
+WritingRights::Ways WritingRights::waysBy(const Binding& binding, Allow allow) const {
+  const auto role = roles_.find(binding.role);
+  if (role == roles_.end()) return isHarmless(binding.role) ? Ways{} : Ways{{binding.key}};
+  Ways ways;
+  const std::vector<kube::ObjectKey> parts = partsOf(binding.role);
+  for (const kube::ObjectKey& part : parts) {
+    if (allow(roles_.at(part).rules)) ways.push_back({binding.key, binding.role, part});
+  }
+  const bool mayHaveOtherParts = !role->second.aggregates.empty() && parts.empty();
+  if (ways.empty() && (mayHaveOtherParts || allow(role->second.rules)))
+    ways.push_back({binding.key, binding.role});
+  return ways;
+}
+
+WritingRights::Ways WritingRights::toUpdate(const Account& account, const kube::ObjectKey& object) const {
+  const auto allow = [&](const std::vector<RoleRule>& rules) { return allowUpdating(rules, object); };
+  Ways found;
+  for (const Binding& binding : bindings_) {
+    const std::string& space = binding.key.namespaceName;
+    if (!binds(binding, account) || (!space.empty() && space != object.namespaceName)) continue;
+    Ways ways = waysBy(binding, allow);
+    if (space.empty() && !ways.empty()) return {};
+    std::ranges::move(ways, std::back_inserter(found));
+  }
+  return found;
+}
+
+WritingRights::Ways WritingRights::toActIn(const Account& account, const std::string& namespaceName) const {
+  Ways found;
+  for (const Binding& binding : bindings_) {
+    const std::string& space = binding.key.namespaceName;
+    if (!binds(binding, account) || (!space.empty() && space != namespaceName)) continue;
+    std::ranges::move(waysBy(binding, allowAnyWriting), std::back_inserter(found));
+  }
+  return found;
+}
+
+}  // namespace lastout::criticalservice

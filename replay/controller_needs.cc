@@ -1,0 +1,202 @@
+#include "replay/controller_needs.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+#include "criticalservice/pod_needs.h"
+#include "kube/well_known.h"
+#include "replay/resolve.h"
+
+namespace lastout::replay {
+
+namespace {
+
+using cluster::kNone;
+using cluster::RemovalNeeds;
+using cluster::Slot;
+
+// Flux's convention, which its Kustomizations and HelmReleases follow, and others after it.
+const FieldPath& usualAccountField() {
+  static const FieldPath kPath{.keys = {"spec", "serviceAccountName"}, .text = "spec.serviceAccountName"};
+  return kPath;
+}
+
+// Of a list each item counts.
+void addTexts(const kube::Value& value, std::span<const std::string> path, std::vector<std::string>& texts) {
+  if (const kube::Value::List* list = value.asList()) {
+    for (const kube::Value& item : *list) addTexts(item, path, texts);
+  } else if (!path.empty()) {
+    if (const kube::Value* next = value.find(path.front())) addTexts(*next, path.subspan(1), texts);
+  } else if (const std::string* text = value.asString(); text != nullptr && !text->empty()) {
+    texts.push_back(*text);
+  }
+}
+
+// "secrets/tenant/credentials", "projects.example.com in namespace tenant".
+std::string described(const kube::ObjectPattern& pattern) {
+  if (pattern.key.name != "*" && !pattern.anyNamespace) return kube::toString(pattern.key);
+  if (pattern.key.name != "*") return kube::toString(pattern.key.type) + "/" + pattern.key.name;
+  const std::string type = kube::toString(pattern.key.type);
+  return pattern.key.namespaceName.empty() ? "any of " + type
+                                           : "any of " + type + " in namespace " + pattern.key.namespaceName;
+}
+
+}  // namespace
+
+ControllerNeeds::ControllerNeeds(const cluster::Model& model,
+                                 const std::vector<const kube::Object*>& manifests)
+    : model_(model) {
+  for (const kube::Object* object : manifests) {
+    manifests_.try_emplace(object->key, object);
+    rights_.put(*object);
+  }
+}
+
+std::vector<std::string> ControllerNeeds::namesAt(const kube::ObjectKey& object,
+                                                  const FieldPath& path) const {
+  std::vector<std::string> names;
+  if (const auto manifest = manifests_.find(object); manifest != manifests_.end())
+    addTexts(manifest->second->content, path.keys, names);
+  return names;
+}
+
+std::vector<kube::ObjectPattern> ControllerNeeds::wanted(const ControllerNeed& need,
+                                                         const kube::ObjectKey& object) const {
+  kube::ObjectPattern pattern = need.of.pattern;
+  if (need.inSameNamespace) {
+    pattern.anyNamespace = false;
+    pattern.key.namespaceName = object.type == kube::kNamespaces ? object.name : object.namespaceName;
+  }
+  if (!need.named) return {pattern};
+  std::vector<kube::ObjectPattern> patterns;
+  for (const std::string& name : namesAt(object, *need.named)) {
+    patterns.push_back(pattern);
+    patterns.back().key.name = name;
+  }
+  return patterns;
+}
+
+// An object neither needs itself nor waits for itself.
+std::vector<Slot> ControllerNeeds::matches(const kube::ObjectPattern& pattern, Slot but) const {
+  std::vector<Slot> slots = replay::matches(model_, {.pattern = pattern, .text = {}, .where = {}});
+  std::erase(slots, but);
+  return slots;
+}
+
+std::vector<std::vector<Slot>> ControllerNeeds::slotsOf(
+    const criticalservice::WritingRights::Ways& ways) const {
+  std::vector<std::vector<Slot>> result;
+  for (const std::vector<kube::ObjectKey>& way : ways) {
+    std::vector<Slot>& slots = result.emplace_back();
+    for (const kube::ObjectKey& key : way) {
+      if (const auto slot = model_.find(key)) slots.push_back(*slot);
+    }
+  }
+  return result;
+}
+
+// As whom the Pods run in which it runs; of Pods and ReplicaSets without a manifest, those of their owners.
+std::optional<criticalservice::WritingRights::Account> ControllerNeeds::accountOf(Slot runsIn) const {
+  for (Slot slot = runsIn; slot != kNone;) {
+    const kube::ObjectKey& key = model_.slots[slot].key;
+    if (const auto manifest = manifests_.find(key); manifest != manifests_.end()) {
+      const kube::Value* podTemplate = criticalservice::podTemplateOf(*manifest->second);
+      if (podTemplate == nullptr) return std::nullopt;
+      return std::pair(key.namespaceName, criticalservice::serviceAccountOf(*podTemplate));
+    }
+    const std::vector<cluster::OwnerLink>& owners = model_.slots[slot].owners;
+    const auto owner = std::ranges::find_if(owners, &cluster::OwnerLink::controller);
+    slot = owner == owners.end() ? kNone : owner->owner;
+  }
+  return std::nullopt;
+}
+
+// Of what the controller needs for all objects SlotInfo::rights tells.
+void ControllerNeeds::addRights(Slot runsIn, const kube::ObjectKey& object, RemovalNeeds& out) const {
+  const auto account = accountOf(runsIn);
+  if (!account) return;
+  std::vector<std::vector<Slot>> ways = slotsOf(rights_.toUpdate(*account, object));
+  const std::vector<Slot>& always = model_.slots[runsIn].rights;
+  const auto isAlways = [&](Slot slot) { return std::ranges::find(always, slot) != always.end(); };
+  if (std::ranges::all_of(ways, [&](const auto& way) { return std::ranges::all_of(way, isAlways); })) return;
+  out.needs.push_back({.what = "a RoleBinding", .ways = std::move(ways)});
+}
+
+bool ControllerNeeds::addActing(const ScenarioController& controller, const kube::ObjectKey& object,
+                                RemovalNeeds& out) const {
+  const bool isInferred = !controller.actsAs.has_value();
+  // What Pods and their templates have there is the account that they run as themselves.
+  if (isInferred && kube::ResourceMap::builtIn().find(object.type) != nullptr) return true;
+  bool isKnown = true;
+  for (const std::string& name : namesAt(object, controller.actsAs.value_or(usualAccountField()))) {
+    const kube::ObjectKey key{kube::kServiceAccounts, object.namespaceName, name};
+    const auto account = model_.find(key);
+    if (!account && isInferred) continue;
+    // Kubernetes makes this one, and makes it again.
+    const bool isDefault = name == criticalservice::kDefaultAccount;
+    isKnown = isKnown && (account || isDefault);
+    if (account)
+      out.needs.push_back({.what = kube::toString(key), .ways = {{*account}}});
+    else if (!isDefault)
+      out.needs.push_back({.what = kube::toString(key), .ways = {}});
+    std::vector<std::vector<Slot>> ways =
+        slotsOf(rights_.toActIn({object.namespaceName, name}, object.namespaceName));
+    if (!ways.empty())
+      out.needs.push_back({.what = "a binding of " + kube::toString(key), .ways = std::move(ways)});
+  }
+  return isKnown;
+}
+
+ControllerNeeds::ByObject ControllerNeeds::of(const ScenarioController& controller, Slot runsIn,
+                                              const std::string& file, kube::Errors& warnings) const {
+  ByObject result;
+  std::vector<bool> isFound(controller.needs.size());
+  std::vector<bool> isAwaited(controller.waitsFor.size());
+  bool isEveryAccountKnown = true;
+  for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
+    const kube::ObjectKey& object = model_.slots[slot].key;
+    if (object.type != controller.from) continue;
+    RemovalNeeds needs;
+    for (size_t i = 0; i < controller.needs.size(); ++i) {
+      for (const kube::ObjectPattern& pattern : wanted(controller.needs[i], object)) {
+        RemovalNeeds::Need& need = needs.needs.emplace_back();
+        need.what = described(pattern);
+        for (const Slot found : matches(pattern, slot)) need.ways.push_back({found});
+        if (!need.ways.empty()) isFound[i] = true;
+      }
+    }
+    for (size_t i = 0; i < controller.waitsFor.size(); ++i) {
+      for (const kube::ObjectPattern& pattern : wanted(controller.waitsFor[i], object)) {
+        for (const Slot found : matches(pattern, slot)) {
+          isAwaited[i] = true;
+          if (std::ranges::find(needs.waitsFor, found) == needs.waitsFor.end())
+            needs.waitsFor.push_back(found);
+        }
+      }
+    }
+    addRights(runsIn, object, needs);
+    isEveryAccountKnown = addActing(controller, object, needs) && isEveryAccountKnown;
+    if (!needs.needs.empty() || !needs.waitsFor.empty()) result.emplace(slot, std::move(needs));
+  }
+  const auto warn = [&](const ControllerNeed& need, const std::string& does) {
+    warnings.push_back({"controller " + controller.name + " " + does + " " + need.of.text +
+                            (need.named ? " named by " + need.named->text : "") +
+                            (need.inSameNamespace ? " in the same namespace" : "") +
+                            ", and nothing in this scenario is that",
+                        file, need.of.where});
+  };
+  for (size_t i = 0; i < isFound.size(); ++i) {
+    if (!isFound[i]) warn(controller.needs[i], "needs");
+  }
+  for (size_t i = 0; i < isAwaited.size(); ++i) {
+    if (!isAwaited[i]) warn(controller.waitsFor[i], "waits for");
+  }
+  if (!isEveryAccountKnown)
+    warnings.push_back({"controller " + controller.name + " acts as a ServiceAccount, by " +
+                            controller.actsAs->text + ", that is not in this scenario",
+                        file, controller.where});
+  return result;
+}
+
+}  // namespace lastout::replay

@@ -1,0 +1,44 @@
+// ControllerNeeds: what the controllers of a scenario must find beside their Pods, object by object: what the
+// scenario says, and what follows from bindings and from spec.serviceAccountName. Internal to replay/.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cluster/model.h"
+#include "criticalservice/writing_rights.h"
+#include "replay/scenario.h"
+
+namespace lastout::replay {
+
+class ControllerNeeds {
+ public:
+  using ByObject = std::unordered_map<cluster::Slot, cluster::RemovalNeeds>;
+
+  // Keeps references. `manifests`: of all objects that are there or may come; of one name the first counts.
+  ControllerNeeds(const cluster::Model& model, const std::vector<const kube::Object*>& manifests);
+
+  // For each object from which the controller may remove its finalizer. Appends a warning for each need that
+  // nothing in the scenario is.
+  ByObject of(const ScenarioController& controller, cluster::Slot runsIn, const std::string& file,
+              kube::Errors& warnings) const;
+
+ private:
+  // A need, read for one object: patterns, each of which has to be met.
+  std::vector<kube::ObjectPattern> wanted(const ControllerNeed& need, const kube::ObjectKey& object) const;
+  std::vector<cluster::Slot> matches(const kube::ObjectPattern& pattern, cluster::Slot but) const;
+  std::vector<std::string> namesAt(const kube::ObjectKey& object, const FieldPath& path) const;
+  std::vector<std::vector<cluster::Slot>> slotsOf(const criticalservice::WritingRights::Ways& ways) const;
+  std::optional<criticalservice::WritingRights::Account> accountOf(cluster::Slot runsIn) const;
+  void addRights(cluster::Slot runsIn, const kube::ObjectKey& object, cluster::RemovalNeeds& out) const;
+  // Returns false if a ServiceAccount that `actsAs` names is not in the scenario.
+  bool addActing(const ScenarioController& controller, const kube::ObjectKey& object,
+                 cluster::RemovalNeeds& out) const;
+
+  const cluster::Model& model_;
+  std::unordered_map<kube::ObjectKey, const kube::Object*> manifests_;
+  criticalservice::WritingRights rights_;
+};
+
+}  // namespace lastout::replay
