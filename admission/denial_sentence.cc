@@ -9,7 +9,6 @@
 namespace lastout::admission {
 namespace {
 
-constexpr std::string_view kNoDeletion = "; no deletion resolves this: ";
 constexpr size_t kBlockersInSentence = 3;  // the others are counted
 constexpr size_t kLongestWithMore = 650;   // bytes of a sentence that another blocker may still be added to
 constexpr size_t kLongNames = 160;         // bytes of a name in a sentence
@@ -221,16 +220,14 @@ void DenialText::writeServicesLeft(TextWriter& text) const {
 }
 
 bool DenialText::writeUnresolvable(TextWriter& text, bool withRoots) const {
+  if (!withRoots) return false;  // there is no room for it
   for (const Blocker& blocker : shown()) {
     if (blocker.reason != Reason::CriterionUnmet) continue;
-    const uint32_t service = guardEntries_[blocker.guardEntry].service;
-    const std::string why =
-        whyUnresolvable(graph_, serviceOf(blocker), blocker.criterion, index_.dependencies(service));
-    if (why.empty()) continue;
-    (text << kNoDeletion) << why;
-    return true;
+    const Dependencies& dependencies = index_.dependencies(guardEntries_[blocker.guardEntry].service);
+    if (admission::writeUnresolvable(text, graph_, serviceOf(blocker), blocker.criterion, dependencies))
+      return true;
   }
-  if (!withRoots || !roots_.hasRing()) return false;
+  if (!roots_.hasRing()) return false;
   (text << kNoDeletion) << "change one of their criteria, or " << kBreakRing;
   return true;
 }

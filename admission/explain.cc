@@ -197,21 +197,28 @@ std::optional<OwnHolder> ownHolder(const graph::Graph& graph, const criticalserv
   return std::nullopt;
 }
 
-std::string whyUnresolvable(const graph::Graph& graph, const criticalservice::CriticalService& service,
-                            size_t criterion, const Dependencies& dependencies) {
+bool writeUnresolvable(TextWriter& text, const graph::Graph& graph,
+                       const criticalservice::CriticalService& service, size_t criterion,
+                       const Dependencies& dependencies) {
   const auto holder = ownHolder(graph, service, service.criteria[criterion], dependencies);
-  if (!holder) return {};
-  TextWriter text;
-  text.service(service.meta.name) << "#";
+  if (!holder) return false;
+  (text << kNoDeletion).service(service.meta.name) << "#";
   text << criticalservice::fieldOf(service, criterion) << " waits for ";
-  text.key(viewOf(holder->object))
-      << ", " << holder->relation
-      << ": change that criterion (with spec.deletionIntent OrphanResources while it is not met)";
+  text.key(viewOf(holder->object)) << ", " << holder->relation
+                                   << ": change that criterion (with spec.deletionIntent OrphanResources "
+                                      "while it is not met)";
   if (const auto* finalizer =
           std::get_if<criticalservice::FinalizerCriterion>(&service.criteria[criterion])) {
     (text << ", or take finalizer ").name(finalizer->finalizerName) << " off ";
     text.key(viewOf(holder->object));
   }
+  return true;
+}
+
+std::string whyUnresolvable(const graph::Graph& graph, const criticalservice::CriticalService& service,
+                            size_t criterion) {
+  TextWriter text;
+  writeUnresolvable(text, graph, service, criterion, {});
   return text.take();
 }
 

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,21 +51,11 @@ Explanation explain(const graph::Graph& graph, const GuardIndex& index, const Ke
 Explanation explain(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
                     const Decision& decision, std::string_view detail = {});
 
-// An object that keeps a criterion of its own service from ever being met by deletions: its DELETE waits for
-// the provider, and the provider for it.
-struct OwnHolder {
-  kube::ObjectKey object;
-  std::string_view relation;  // to the provider: "the namespace of its own provider"
-};
-// Returns the service's provider, its namespace or its CRD, or one of the dependencies, where that holds the
-// criterion and is not being deleted already; nullopt: none of them.
-std::optional<OwnHolder> ownHolder(const graph::Graph& graph, const criticalservice::CriticalService& service,
-                                   const criticalservice::Criterion& criterion,
-                                   const Dependencies& dependencies = {});
-// "criticalservices.lastout.dev/op#spec.criteria[0] waits for namespaces/op, the namespace of its own
-// provider: change that criterion ...": what only a change of the CriticalService resolves. Empty: deletions do.
+// Returns why no deletion ever meets a criterion, in the words of a denial: its own service's provider, or
+// what holds that, holds it: "; no deletion resolves this: criticalservices.lastout.dev/op#spec.criteria[0]
+// waits for namespaces/op, the namespace of its own provider: ...". Empty: deletions can meet it.
 std::string whyUnresolvable(const graph::Graph& graph, const criticalservice::CriticalService& service,
-                            size_t criterion, const Dependencies& dependencies = {});
+                            size_t criterion);
 
 // Returns why a criterion does not hold, in the words of a denial; empty: it holds.
 std::string whyUnmet(const graph::Graph& graph, const criticalservice::Criterion& criterion);

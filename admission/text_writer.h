@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -103,5 +104,23 @@ void writeUnmetCriterion(TextWriter& text, const graph::Graph& graph,
 // it.
 void writeNotKnown(TextWriter& text, const graph::Graph& graph, const criticalservice::Criterion& criterion,
                    graph::Knowledge knowledge);
+
+inline constexpr std::string_view kNoDeletion = "; no deletion resolves this: ";
+
+// An object that keeps a criterion of its own service from ever being met by deletions: its DELETE waits for
+// the provider, and the provider for it.
+struct OwnHolder {
+  kube::ObjectKey object;
+  std::string_view relation;  // to the provider: "the namespace of its own provider"
+};
+// Returns the service's provider, its namespace or its CRD, or one of the dependencies, where that holds the
+// criterion and is not being deleted already; nullopt: none of them.
+std::optional<OwnHolder> ownHolder(const graph::Graph& graph, const criticalservice::CriticalService& service,
+                                   const criticalservice::Criterion& criterion,
+                                   const Dependencies& dependencies);
+// Writes what whyUnresolvable() returns; false: there is nothing to write.
+bool writeUnresolvable(TextWriter& text, const graph::Graph& graph,
+                       const criticalservice::CriticalService& service, size_t criterion,
+                       const Dependencies& dependencies);
 
 }  // namespace lastout::admission

@@ -167,11 +167,11 @@ std::vector<UnservedFinalizer> unservedOf(const graph::Graph& graph, const Guard
 
 // What is not there can be deleted by nobody: API servers answer NotFound, and ask no webhook.
 void tellNotFound(Why& result) {
-  const std::string denial = result.allowed ? std::string() : std::move(result.message);
   result.allowed = true;
   result.reason = kNotFound;
-  result.message = result.object + " is not there: a DELETE of it is answered with NotFound";
-  if (!denial.empty()) result.message += "; were it there: " + denial;
+  result.message =
+      result.object +
+      " is not there: a DELETE of it is answered with NotFound; were it there: " + result.message;
   result.blockers.clear();
 }
 
@@ -249,7 +249,7 @@ Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKe
   }
   result.join(protections);
   const auto type = graph.findType(object.type);
-  if (!result.present && type && believable(graph.knowledge(*type))) {
+  if (!result.present && !result.allowed && type && believable(graph.knowledge(*type))) {
     tellNotFound(result);
     return result;
   }

@@ -56,8 +56,8 @@ struct Why {
   std::vector<UnservedFinalizer> unservedFinalizers;  // of those: who is to take them off is gone
   std::string deferredDeletion;  // a sentence about the deferred deletion of the object; empty: there is none
 
-  // The verdict on a DELETE now, before a confirming read. Of what is known not to be there: it is allowed,
-  // with the reason NotFound, as API servers answer.
+  // The verdict on a DELETE now, before a confirming read. Of a guarded name that is known not to be there:
+  // it is allowed, with the reason NotFound, as API servers answer.
   bool allowed = true;
   bool guarded = false;
   std::string reason;

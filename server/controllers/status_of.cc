@@ -127,8 +127,7 @@ CriterionState look(const graph::Graph& graph, const CriticalService& service, s
   const criticalservice::Criterion& criterion = service.criteria[number];
   CriterionState state{criticalservice::fieldOf(service, number), 0, {}, {}, true,
                        admission::whyUnmet(graph, criterion)};
-  if (const std::string why = admission::whyUnresolvable(graph, service, number); !why.empty())
-    state.why += "; no deletion resolves this: " + why;
+  state.why += admission::whyUnresolvable(graph, service, number);
   const auto condition = graph.findCondition(criticalservice::conditionOf(criterion));
   if (!condition) return state;
   state.holders = graph.holders(*condition);
