@@ -26,6 +26,9 @@ std::string summaryOf(const ProofReport& report) {
     return message +
            ": from some state on, whatever follows, this stays: " + kube::listed(report.stuck->lost, 3);
   if (!report.broken.empty()) return message + ": " + report.broken.front().text;
+  const bool isProven = report.proof.verdict == ProofResult::Proven;
+  if (isProven && report.expectation.empty() && !report.assumptions.empty())
+    return message + ", but it assumes: " + report.assumptions.front().text;
   return report.expectation.empty() ? message : message + ": " + report.expectation;
 }
 
@@ -33,7 +36,9 @@ bool isUndecided(const JudgedProof& proof) { return proof.report->proof.verdict 
 
 // What each ruleId means (docs/prove.md).
 constexpr std::array<std::pair<ProofResult, const char*>, 5> kRules{{
-    {ProofResult::Proven, "No order gets stuck, although the scenario expects it."},
+    {ProofResult::Proven,
+     "No order gets stuck, although the scenario expects it; or, with --strict, none does while what is "
+     "assumed holds."},
     {ProofResult::Stuck, "An order exists after which the goal is out of reach, whatever follows."},
     {ProofResult::Unsafe,
      "An order exists in which a deletion is committed although its criteria did not hold at its confirming "

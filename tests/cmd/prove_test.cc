@@ -191,6 +191,13 @@ TEST(ProveCommand, WritesWhatCiShows) {
   EXPECT_THAT(textOf(junit), HasSubstr(R"(failures="0")"));
   EXPECT_TRUE(nlohmann::json::parse(textOf(sarif))["runs"][0]["results"].empty());
 
+  // What --strict fails on is said.
+  EXPECT_EQ(
+      testing::lastout({"prove", "--strict", "--junit", junit, "scenarios/provider-webhook.yaml"}).exitCode,
+      1);
+  EXPECT_THAT(textOf(junit),
+              HasSubstr("PROVEN, but it assumes: the webhook widget-checks/checks.example.com allows"));
+
   const Ran over = testing::lastout({"prove", "--junit", junit, "--sarif", junit, kStory});
   EXPECT_EQ(over.exitCode, 2);
   EXPECT_THAT(over.err, HasSubstr("--junit and --sarif would write over each other"));

@@ -52,7 +52,7 @@ std::string deployment(const std::string& name, const std::string& container = "
          ", image: a }] }\n";
 }
 
-std::string role(const std::string& name, const std::string& resources, const std::string& verbs = "update") {
+std::string roleToUpdate(const std::string& name, const std::string& resources, const std::string& verbs = "update") {
   return "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: { name: " + name +
          " }\nrules: [{ apiGroups: [example.com], resources: [" + resources + "], verbs: [" + verbs +
          "] }]\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: { name: " +
@@ -91,7 +91,7 @@ std::vector<std::string> removers(const std::string& text) {
 
 TEST(FinalizerRemovers, AreTheProvidersThatCriticalServicesName) {
   const std::string text = kThings + thing("example.com/f") + deployment("op") + deployment("other") +
-                           role("other", "things/finalizers");
+                           roleToUpdate("other", "things/finalizers");
   EXPECT_THAT(removers(text + service("op", "example.com/f")),
               ElementsAre("deployments.apps/op/op removes example.com/f: "
                           "criticalservices.lastout.dev/guard says so"));
@@ -116,19 +116,19 @@ TEST(FinalizerRemovers, AreCalledAsTheManagerOfTheFinalizer) {
 
 TEST(FinalizerRemovers, MayUpdateTheFinalizersOfTheType) {
   const std::string text = kThings + thing("example.com/f") + deployment("op");
-  EXPECT_THAT(removers(text + role("op", "things/finalizers")),
+  EXPECT_THAT(removers(text + roleToUpdate("op", "things/finalizers")),
               ElementsAre("deployments.apps/op/op removes example.com/f: "
                           "clusterroles.rbac.authorization.k8s.io/op lets its ServiceAccount update "
                           "things/finalizers"));
-  EXPECT_THAT(removers(text + role("op", "things, others/finalizers")), IsEmpty());
-  EXPECT_THAT(removers(text + role("op", "things/finalizers", "get")), IsEmpty());
-  EXPECT_THAT(removers(text + deployment("two") + role("op", "things/finalizers") +
-                       role("two", "things/finalizers", "patch")),
+  EXPECT_THAT(removers(text + roleToUpdate("op", "things, others/finalizers")), IsEmpty());
+  EXPECT_THAT(removers(text + roleToUpdate("op", "things/finalizers", "get")), IsEmpty());
+  EXPECT_THAT(removers(text + deployment("two") + roleToUpdate("op", "things/finalizers") +
+                       roleToUpdate("two", "things/finalizers", "patch")),
               SizeIs(2));
 }
 
 TEST(FinalizerRemovers, AreNotLookedForWhereKubernetesRemovesIt) {
-  const std::string text = kThings + deployment("op") + role("op", "things/finalizers");
+  const std::string text = kThings + deployment("op") + roleToUpdate("op", "things/finalizers");
   for (const char* finalizer : {"foregroundDeletion", "orphan", "service.kubernetes.io/load-balancer-cleanup",
                                 "lastout.dev/criteria"})
     EXPECT_THAT(removers(text + thing(finalizer)), IsEmpty()) << finalizer;

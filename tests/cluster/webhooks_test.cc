@@ -1,0 +1,258 @@
+// Other people's webhooks and conversion webhooks: what fails while nobody answers for them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cluster/manifests.h"
+#include "tests/cluster/world.h"
+
+namespace lastout::cluster {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// The document's motivation: without Pods behind it, a webhook keeps everything it guards from being changed.
+TEST(Webhook, WithoutPodsMakesRequestsFailUntilItsConfigurationIsGone) {
+  World world(kProvider + R"(
+{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: operator}, spec: {selector: {app: c}}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: checks}
+webhooks:
+- name: checks.example.com
+  clientConfig: {service: {namespace: operator, name: hook}}
+  rules: [{operations: [DELETE], apiGroups: [""], apiVersions: [v1], resources: [configmaps]}]
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}
+)");
+  world.deletes(kDeployment);
+  world.settle();
+  world.deletes("configmaps/x/a");
+  EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: InternalError");
+  world.deletes("validatingwebhookconfigurations.admissionregistration.k8s.io/checks");
+  world.deletes("configmaps/x/a");
+  EXPECT_FALSE(world.present("configmaps/x/a"));
+}
+
+TEST(Webhook, IsCalledForTheOperationsOfItsRulesOnly) {
+  World world(kProvider + kInstances + R"(
+{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: operator}, spec: {selector: {app: c}}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: checks}
+webhooks:
+- name: checks.example.com
+  clientConfig: {service: {namespace: operator, name: hook}}
+  rules: [{operations: [UPDATE], apiGroups: [example.com], apiVersions: [v1], resources: [widgets]}]
+)");
+  world.controller("cleaner", "", "example.com/clean", "widgets.example.com");
+  world.deletes(kDeployment);
+  world.settle();
+  world.deletes(kWidget);
+  EXPECT_TRUE(world.terminating(kWidget));
+  EXPECT_FALSE(world.enabled(Kind::Finalize, kWidget)) << "removing a finalizer is an UPDATE";
+  world.deletes("validatingwebhookconfigurations.admissionregistration.k8s.io/checks");
+  EXPECT_TRUE(world.enabled(Kind::Finalize, kWidget));
+}
+
+// A webhook that nothing answers, for these operations on ConfigMaps. `rule` and `webhook`: more fields.
+std::string deadWebhook(const std::string& operations, const std::string& resources = "configmaps",
+                        const std::string& rule = "", const std::string& webhook = "") {
+  return R"(
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x, finalizers: [f/one]}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: late, namespace: x}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: h}, spec: {selector: {app: hook}}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: checks}
+webhooks:
+- name: checks.example.com
+  clientConfig: {service: {namespace: h, name: hook}}
+  rules: [{operations: [)" +
+         operations + R"(], apiGroups: [""], apiVersions: [v1], resources: [")" + resources + R"("])" + rule +
+         "}]\n" + webhook;
+}
+
+TEST(Webhook, ThatDoesNotAnswerStopsClientsPatches) {
+  World world(deadWebhook("UPDATE"));
+  world.does(ClientStep::Verb::SetFinalizers, "configmaps/x/a", 0);
+  EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: InternalError");
+  EXPECT_THAT(world.finalizers("configmaps/x/a"), ElementsAre("f/one"));
+}
+
+TEST(Webhook, ThatDoesNotAnswerStopsClientsCreates) {
+  World world(deadWebhook("CREATE"), {.absent = {"configmaps/x/late"}});
+  world.does(ClientStep::Verb::Create, "configmaps/x/late");
+  EXPECT_EQ(world.log().back(), "client denied configmaps/x/late: InternalError");
+  world.does(ClientStep::Verb::SetFinalizers, "configmaps/x/a", 0);
+  EXPECT_THAT(world.finalizers("configmaps/x/a"), IsEmpty()) << "it is not called for that";
+}
+
+TEST(Webhook, MayNameResourcesWithTheirSubresources) {
+  for (const char* all : {"*/*", "*", "configmaps/*"}) {
+    World world(deadWebhook("DELETE", all));
+    world.deletes("configmaps/x/a");
+    EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: InternalError") << all;
+  }
+  World world(deadWebhook("DELETE", "configmaps/status"));
+  world.deletes("configmaps/x/a");
+  EXPECT_TRUE(world.terminating("configmaps/x/a"));
+}
+
+TEST(Webhook, IsCalledForTheScopeOfItsRulesOnly) {
+  for (const char* scope : {"Namespaced", "'*'"}) {
+    World world(deadWebhook("DELETE", "configmaps", std::string(", scope: ") + scope));
+    world.deletes("configmaps/x/a");
+    EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: InternalError") << scope;
+  }
+  World world(deadWebhook("DELETE", "*", ", scope: Cluster") +
+              "---\n{apiVersion: v1, kind: Namespace, metadata: {name: x}}\n");
+  world.deletes("configmaps/x/a");
+  EXPECT_TRUE(world.terminating("configmaps/x/a"));
+  world.deletes("namespaces/x");
+  EXPECT_EQ(world.log().back(), "client denied namespaces/x: InternalError")
+      << "a Namespace is of the cluster";
+}
+
+// https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/
+// #matching-requests-namespaceselector
+TEST(Webhook, SelectsANamespaceByItsOwnLabels) {
+  constexpr const char* kNamespace = R"(
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: blue, labels: {team: blue}}}
+)";
+  const auto selecting = [](const std::string& team) {
+    return deadWebhook("DELETE", "namespaces", "",
+                       "  namespaceSelector: {matchLabels: {team: " + team + "}}");
+  };
+  World selected(selecting("blue") + kNamespace);
+  selected.deletes("namespaces/blue");
+  EXPECT_EQ(selected.log().back(), "client denied namespaces/blue: InternalError");
+  World other(selecting("red") + kNamespace);
+  other.deletes("namespaces/blue");
+  EXPECT_TRUE(other.terminating("namespaces/blue"));
+}
+
+// A webhook configuration for DELETEs of ConfigMaps; `client`: of its clientConfig, in braces.
+std::string webhookWith(const std::string& client, const std::string& more = "") {
+  return R"(
+{apiVersion: v1, kind: Namespace, metadata: {name: x}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: checks}
+webhooks:
+- name: checks.example.com
+  clientConfig: )" +
+         client + R"(
+  rules: [{operations: [DELETE], apiGroups: [""], apiVersions: [v1], resources: [configmaps]}]
+)" + more;
+}
+
+constexpr const char* kHookService = "{service: {namespace: h, name: hook}}";
+
+TEST(Webhook, WhoseServiceIsNotInTheFilesDoesNotAnswer) {
+  World world(webhookWith(kHookService));
+  world.deletes("configmaps/x/a");
+  EXPECT_EQ(world.log().back(), "client denied configmaps/x/a: InternalError");
+  world.deletes("validatingwebhookconfigurations.admissionregistration.k8s.io/checks");
+  world.deletes("configmaps/x/a");
+  EXPECT_FALSE(world.present("configmaps/x/a"));
+}
+
+TEST(Webhook, ThatMayBeIgnoredOrIsReachedOutsideTheModelKeepsNothing) {
+  constexpr const char* kByHand =
+      "---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: h}, spec: {ports: [{port: "
+      "443}]}}\n";
+  constexpr const char* kExternal =
+      "---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: h}, spec: {type: ExternalName, "
+      "externalName: hook.example.com}}\n";
+  for (const std::string& yaml : {webhookWith(kHookService, "  failurePolicy: Ignore\n"),
+                                  webhookWith("{url: 'https://hook.example.com'}"),
+                                  webhookWith(kHookService, kByHand), webhookWith(kHookService, kExternal)}) {
+    World world(yaml);
+    world.deletes("configmaps/x/a");
+    EXPECT_FALSE(world.present("configmaps/x/a")) << yaml;
+  }
+}
+
+TEST(Webhook, OfLastoutIsLeftToLastoutWhereItsServiceIsNotInTheFiles) {
+  std::string yaml = webhookWith(kHookService);
+  yaml.replace(yaml.find("checks.example.com"), std::string("checks.example.com").size(),
+               "deletions.lastout.dev");
+  World world(yaml);
+  world.deletes("configmaps/x/a");
+  EXPECT_FALSE(world.present("configmaps/x/a"));
+}
+
+TEST(Webhook, IsAnsweredByAPodOrByATypeThatTheMachineDoesNotFollow) {
+  const std::string service =
+      "---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: h}, spec: {selector: {app: "
+      "hook}}}\n";
+  const std::string pod =
+      "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: h, labels: {app: hook}}}\n";
+  const std::string controller =
+      "---\n{apiVersion: v1, kind: ReplicationController, metadata: {name: r, namespace: h}, "
+      "spec: {template: {metadata: {labels: {app: hook}}}}}\n";
+  for (const auto& [behind, name] :
+       {std::pair(pod, "pods/h/p"), std::pair(controller, "replicationcontrollers/h/r")}) {
+    World answered(webhookWith(kHookService, service + behind));
+    answered.deletes("configmaps/x/a");
+    EXPECT_FALSE(answered.present("configmaps/x/a")) << name;
+    World alone(webhookWith(kHookService, service + behind));
+    alone.deletes(name);
+    alone.settle();
+    alone.deletes("configmaps/x/a");
+    EXPECT_TRUE(alone.present("configmaps/x/a")) << name;
+  }
+  World elsewhere(webhookWith(kHookService, service + "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, "
+                                                      "namespace: x, labels: {app: hook}}}\n"));
+  elsewhere.deletes("configmaps/x/a");
+  EXPECT_TRUE(elsewhere.present("configmaps/x/a")) << "a Service selects in its own namespace";
+}
+
+// https://kubernetes.io/docs/reference/labels-annotations-taints/#kubernetes-io-metadata-name
+TEST(Webhook, SelectsANamespaceByItsName) {
+  const auto selecting = [](const std::string& name) {
+    return webhookWith(kHookService,
+                       "  namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: " + name + "}}\n");
+  };
+  World selected(selecting("x"));
+  selected.deletes("configmaps/x/a");
+  EXPECT_TRUE(selected.present("configmaps/x/a"));
+  World other(selecting("y"));
+  other.deletes("configmaps/x/a");
+  EXPECT_FALSE(other.present("configmaps/x/a"));
+}
+
+TEST(Conversion, WhoseServiceIsNotInTheFilesKeepsTheInstances) {
+  World world(R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  scope: Cluster
+  names: {kind: Thing, plural: things, singular: thing}
+  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: h, name: hook}}}}
+  versions: [{name: v1, served: true, storage: true}, {name: v2, served: true, storage: false}]
+---
+{apiVersion: example.com/v1, kind: Thing, metadata: {name: t}}
+)");
+  world.deletes("things.example.com/t");
+  EXPECT_EQ(world.log().back(), "client denied things.example.com/t: InternalError");
+  world.deletes("crd/things.example.com");
+  world.settle();
+  EXPECT_TRUE(world.terminating("crd/things.example.com"));
+  EXPECT_FALSE(world.terminating("things.example.com/t"));
+}
+
+}  // namespace
+}  // namespace lastout::cluster
