@@ -72,7 +72,7 @@ std::string toSarif(std::span<const JudgedProof> proofs) {
   Json results = Json::array();
   for (const JudgedProof& proof : proofs) {
     if (proof.passes) continue;
-    const Json place = {{"artifactLocation", {{"uri", kube::percentEncoded(proof.report->file, "/")}}},
+    const Json place = {{"artifactLocation", {{"uri", kube::percentEncoded(proof.report->file, "-._~/")}}},
                         {"region", {{"startLine", 1}}}};
     results.push_back({{"ruleId", word(proof.report->proof.verdict)},
                        {"level", isUndecided(proof) ? "warning" : "error"},

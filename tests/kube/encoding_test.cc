@@ -30,6 +30,7 @@ TEST(Base64, IsThatOfTheStandard) {
 TEST(Percent, EscapesWhatUrlsReserve) {
   EXPECT_EQ(percentEncoded("a-Z.0_9~"), "a-Z.0_9~");
   EXPECT_EQ(percentEncoded("a/b c\xc3\xa4%"), "a%2Fb%20c%C3%A4%25");
+  EXPECT_EQ(percentEncoded("a-b/c.d~", "-./"), "a-b/c.d%7E");
   EXPECT_EQ(percentDecoded(percentEncoded("a/b c\xc3\xa4%")), "a/b c\xc3\xa4%");
   for (const char* const bad : {"%", "%a", "%g0", "a%0x"})
     EXPECT_EQ(percentDecoded(bad), std::nullopt) << bad;
