@@ -9,10 +9,13 @@
 
 #include "kube/encoding.h"
 #include "kube/messages.h"
+#include "kube/value.h"
 #include "replay/junit.h"
 
 namespace lastout::prove {
 namespace {
+
+using kube::OrderedJson;
 
 std::string textOf(const ProofReport& report) {
   return toText(report, {.color = false, .timeline = false, .width = 120});
@@ -65,25 +68,25 @@ std::string toJUnit(std::span<const JudgedProof> proofs) {
 }
 
 std::string toSarif(std::span<const JudgedProof> proofs) {
-  using Json = nlohmann::ordered_json;
-  Json rules = Json::array();
+  OrderedJson rules = OrderedJson::array();
   for (const auto& [verdict, meaning] : kRules)
     rules.push_back({{"id", word(verdict)}, {"shortDescription", {{"text", meaning}}}});
-  Json results = Json::array();
+  OrderedJson results = OrderedJson::array();
   for (const JudgedProof& proof : proofs) {
     if (proof.passes) continue;
-    const Json place = {{"artifactLocation", {{"uri", kube::percentEncoded(proof.report->file, "-._~/")}}},
-                        {"region", {{"startLine", 1}}}};
+    const OrderedJson place = {
+        {"artifactLocation", {{"uri", kube::percentEncoded(proof.report->file, "-._~/")}}},
+        {"region", {{"startLine", 1}}}};
     results.push_back({{"ruleId", word(proof.report->proof.verdict)},
                        {"level", isUndecided(proof) ? "warning" : "error"},
                        {"message", {{"text", summaryOf(*proof.report) + "\n\n" + textOf(*proof.report)}}},
-                       {"locations", Json::array({{{"physicalLocation", place}}})}});
+                       {"locations", OrderedJson::array({{{"physicalLocation", place}}})}});
   }
-  const Json driver = {{"name", "lastout prove"}, {"rules", std::move(rules)}};
-  const Json run = {{"tool", {{"driver", driver}}}, {"results", std::move(results)}};
-  return Json{{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
-              {"version", "2.1.0"},
-              {"runs", Json::array({run})}}
+  const OrderedJson driver = {{"name", "lastout prove"}, {"rules", std::move(rules)}};
+  const OrderedJson run = {{"tool", {{"driver", driver}}}, {"results", std::move(results)}};
+  return OrderedJson{{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+                     {"version", "2.1.0"},
+                     {"runs", OrderedJson::array({run})}}
              .dump(2) +
          "\n";
 }

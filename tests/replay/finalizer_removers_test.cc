@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const std::string kThings = R"(
+const std::string kOperatorAndThings = R"(
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: { name: things.example.com }
@@ -52,7 +52,8 @@ std::string deployment(const std::string& name, const std::string& container = "
          ", image: a }] }\n";
 }
 
-std::string roleToUpdate(const std::string& name, const std::string& resources, const std::string& verbs = "update") {
+std::string roleToUpdate(const std::string& name, const std::string& resources,
+                         const std::string& verbs = "update") {
   return "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: { name: " + name +
          " }\nrules: [{ apiGroups: [example.com], resources: [" + resources + "], verbs: [" + verbs +
          "] }]\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: { name: " +
@@ -90,8 +91,8 @@ std::vector<std::string> removers(const std::string& text) {
 }
 
 TEST(FinalizerRemovers, AreTheProvidersThatCriticalServicesName) {
-  const std::string text = kThings + thing("example.com/f") + deployment("op") + deployment("other") +
-                           roleToUpdate("other", "things/finalizers");
+  const std::string text = kOperatorAndThings + thing("example.com/f") + deployment("op") +
+                           deployment("other") + roleToUpdate("other", "things/finalizers");
   EXPECT_THAT(removers(text + service("op", "example.com/f")),
               ElementsAre("deployments.apps/op/op removes example.com/f: "
                           "criticalservices.lastout.dev/guard says so"));
@@ -104,7 +105,7 @@ TEST(FinalizerRemovers, AreCalledAsTheManagerOfTheFinalizer) {
       ", managedFields: [{ manager: cleaner, operation: Update, fieldsType: FieldsV1, fieldsV1: { "
       "'f:metadata': "
       "{ 'f:finalizers': { '.': {}, 'v:\"example.com/f\"': {} } } } }]";
-  const std::string text = kThings + thing("example.com/f", managed);
+  const std::string text = kOperatorAndThings + thing("example.com/f", managed);
   EXPECT_THAT(removers(text + deployment("cleaner")),
               ElementsAre(HasSubstr("deployments.apps/op/cleaner removes")));
   EXPECT_THAT(removers(text + deployment("op", "cleaner") + deployment("other")),
@@ -115,7 +116,7 @@ TEST(FinalizerRemovers, AreCalledAsTheManagerOfTheFinalizer) {
 }
 
 TEST(FinalizerRemovers, MayUpdateTheFinalizersOfTheType) {
-  const std::string text = kThings + thing("example.com/f") + deployment("op");
+  const std::string text = kOperatorAndThings + thing("example.com/f") + deployment("op");
   EXPECT_THAT(removers(text + roleToUpdate("op", "things/finalizers")),
               ElementsAre("deployments.apps/op/op removes example.com/f: "
                           "clusterroles.rbac.authorization.k8s.io/op lets its ServiceAccount update "
@@ -128,15 +129,15 @@ TEST(FinalizerRemovers, MayUpdateTheFinalizersOfTheType) {
 }
 
 TEST(FinalizerRemovers, AreNotLookedForWhereKubernetesRemovesIt) {
-  const std::string text = kThings + deployment("op") + roleToUpdate("op", "things/finalizers");
+  const std::string text = kOperatorAndThings + deployment("op") + roleToUpdate("op", "things/finalizers");
   for (const char* finalizer : {"foregroundDeletion", "orphan", "service.kubernetes.io/load-balancer-cleanup",
                                 "lastout.dev/criteria"})
     EXPECT_THAT(removers(text + thing(finalizer)), IsEmpty()) << finalizer;
 }
 
 TEST(ScenarioOfDeletions, RefusesWhatItCannotRead) {
-  EXPECT_THAT(read(kThings, "nothings/one").error(), HasSubstr("--delete \"nothings/one\": "));
-  const auto scenario = read(kThings +
+  EXPECT_THAT(read(kOperatorAndThings, "nothings/one").error(), HasSubstr("--delete \"nothings/one\": "));
+  const auto scenario = read(kOperatorAndThings +
                              "---\napiVersion: lastout.dev/v1alpha1\nkind: Scenario\nmetadata: { name: a "
                              "}\nspec: { steps: [] }\n");
   ASSERT_FALSE(scenario);
@@ -144,8 +145,9 @@ TEST(ScenarioOfDeletions, RefusesWhatItCannotRead) {
 }
 
 TEST(ScenarioOfDeletions, DeletesWhatIsNamedAtAnyTime) {
-  const auto scenario = scenarioOfDeletions({{"a.yaml", kThings}, {"b.yaml", thing("example.com/f")}},
-                                            {"namespace/tenant", "crd/things.example.com", "namespace/op"});
+  const auto scenario =
+      scenarioOfDeletions({{"a.yaml", kOperatorAndThings}, {"b.yaml", thing("example.com/f")}},
+                          {"namespace/tenant", "crd/things.example.com", "namespace/op"});
   ASSERT_TRUE(scenario);
   EXPECT_EQ(scenario->name, "delete namespace/tenant, crd/things.example.com and namespace/op");
   ASSERT_THAT(scenario->steps, SizeIs(3));
