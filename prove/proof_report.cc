@@ -125,9 +125,9 @@ class Reporter {
                        counted(compiled_.goal.size(), "object that was to go", "objects that were to go") +
                        " can still go: nothing gets stuck");
     if (!proof.stuck && compiled_.mustExist)
-      result.push_back("whatever has happened, once they are gone " +
-                       counted(compiled_.exists.size(), "reference that is to exist still names something",
-                               "references that are to exist still name something each"));
+      result.push_back(
+          "whatever has happened, it can still end with something there for " +
+          counted(compiled_.exists.size(), "reference under `exists`", "references under `exists`"));
     if (!proof.unsafe && compiled_.model.guarded)
       result.push_back("no deletion is committed whose criteria did not hold at its confirming read");
     if (proof.broken.empty() && question_.orders && !compiled_.before.empty())

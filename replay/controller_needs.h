@@ -25,7 +25,7 @@ class ControllerNeeds {
               kube::Errors& warnings) const;
 
  private:
-  // A need, read for one object: patterns, each of which has to be met.
+  // Returns what the item means for one object: patterns, each of which has to be met.
   std::vector<kube::ObjectPattern> wanted(const ControllerNeed& need, const kube::ObjectKey& object) const;
   std::vector<cluster::Slot> matches(const kube::ObjectPattern& pattern, cluster::Slot but) const;
   std::vector<std::string> namesAt(const kube::ObjectKey& object, const FieldPath& path) const;

@@ -216,7 +216,7 @@ TEST(ControllerRights, AreABindingTogetherWithItsRole) {
       ElementsAre(kIsFor + "; cleanup needs clusterroles/editor, which is gone"));
 }
 
-// Who comes back to work is woken.
+// A controller whose need comes back goes on.
 TEST(ControllerRights, MayComeBack) {
   EXPECT_EQ(inOneLine(play(scenario(controller() + R"(  steps:
     - delete: [rolebindings/a/op, gadgets/a/one]
