@@ -31,7 +31,7 @@ constexpr const char* kProveExamples = R"(Examples:
   lastout prove --strict scenarios/provider-webhook.yaml   what is PROVEN under an assumption fails, too
   lastout prove -o json scenarios/story-unguarded.yaml
   lastout prove --as-expected --junit prove.xml --sarif prove.sarif scenarios/
-  lastout prove --delete namespace/team-a --delete namespace/operator manifests/     plain manifests
+  lastout prove --delete namespace/team-a --delete namespace/operator scenarios/manifests/
 
 Exit codes: 0 all PROVEN; 1 one is STUCK, UNSAFE or BROKEN, or PROVEN where the file expects it to get
 stuck, or with --strict rests on an assumption; 2 bad input; 3 one is NOT DECIDED within --max-states and
@@ -127,9 +127,7 @@ void addProve(CLI::App& app, int& exitCode) {
   command
       ->add_option("--delete", options->deletes,
                    "Without a scenario: delete this in a cluster that holds the manifests; may be repeated")
-      ->take_all()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->allow_extra_args(false);
   command->add_option("--max-states", options->bounds.states, "Give up beyond so many states")
       ->check(CLI::Range(uint64_t{1}, prove::Bounds{}.states))
       ->capture_default_str();

@@ -112,7 +112,7 @@ bool ValueBuilder::scalar(Value::Data data, size_t offset, Anchor anchor) {
 bool ValueBuilder::alias(Anchor anchor, size_t offset) {
   const auto found = anchors_.find(anchor);
   if (found == anchors_.end()) {
-    return fail(offset, "this alias stands inside its own anchor's value, which would then have no end");
+    return fail(offset, "this alias stands inside the value of its own anchor, which would then have no end");
   }
   const auto& [value, size] = found->second;
   if (wantsKey()) {

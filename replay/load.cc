@@ -63,6 +63,7 @@ class Loader {
       readManifests(file);
       if (&file != &files.front()) scenario_.moreFiles.push_back(file.name);
     }
+    if (isUnreadable_) return failed();
     readObjects();
     scenario_.name = "delete " + kube::listed(references, 2);
     for (const std::string& reference : references) addDeletion(reference);
@@ -86,6 +87,7 @@ class Loader {
   void readManifests(const InputFile& file) {
     auto documents = parseDocuments(file.text, file.name, isJson(file), limits_);
     if (!documents) {
+      isUnreadable_ = true;
       errors_.push_back(documents.error());
       return;
     }
@@ -95,7 +97,8 @@ class Loader {
             {"this is a Scenario, which says itself what is deleted: leave out --delete, or "
              "give the manifests alone",
              file.name, document.position});
-      refuseMisspelt(document, file.name);
+      else
+        refuseMisspelt(document, file.name);
     }
     std::erase_if(*documents, isScenario);
     sources_.push_back({file.name, std::move(*documents)});
@@ -269,7 +272,7 @@ class Loader {
   kube::ParseLimits limits_;
   Scenario scenario_;
   kube::Errors errors_;
-  bool isUnreadable_ = false;  // a file beside the scenario cannot be read
+  bool isUnreadable_ = false;  // one of several files cannot be read
   kube::Value document_;       // the Scenario
   std::vector<Source> sources_;
 };

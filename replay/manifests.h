@@ -22,8 +22,8 @@ struct Manifests {
 // Reads files of manifests (JSON when the name ends so or the standard input begins so, else YAML) as one
 // cluster: CRDs count for all files, and words of works may name objects of any. A file that holds a Scenario
 // is read as that scenario is, with its further files; its steps count for nothing. Reports everything that
-// is wrong, each with file:line:column; an object that stands twice is an error, except that works may apply
-// what another work applies or what stands by itself.
+// is wrong, each with file:line:column, but of files that cannot be parsed only that; an object that stands
+// twice is an error, except that works may apply what another work applies or what stands by itself.
 tl::expected<Manifests, kube::Errors> readManifests(const std::vector<InputFile>& files,
                                                     const kube::ParseLimits& limits = {});
 

@@ -333,7 +333,7 @@ std::string selectorWords(const Json* selector, std::string_view otherwise) {
   if (selector == nullptr || !selector->is_object() || selector->empty()) return std::string(otherwise);
   const Json* labels = at(*selector, {"matchLabels"});
   std::string text = labels == nullptr || labels->empty() ? "" : pairsOf(labels);
-  text += joined(at(*selector, {"matchExpressions"}), "", [&text](const Json& one) {
+  text += joined(at(*selector, {"matchExpressions"}), "", [](const Json& one) {
     std::string values =
         joined(at(one, {"values"}), "", [](const Json& value) { return wordOf(&value, ""); });
     const std::string key(stringAt(one, {"key"}));

@@ -176,6 +176,31 @@ void fillClaim(Json& object) {
   }
 }
 
+void fillCronJob(Json& object) {
+  Json* spec = objectIn(object, "spec");
+  if (spec == nullptr) return;
+  setDefault(*spec, "concurrencyPolicy", "Allow");
+  setDefault(*spec, "suspend", false);
+  setDefault(*spec, "successfulJobsHistoryLimit", 3);
+  setDefault(*spec, "failedJobsHistoryLimit", 1);
+}
+
+void fillNetworkPolicy(Json& object) {
+  Json* spec = objectIn(object, "spec");
+  if (spec == nullptr) return;
+  Json types = Json::array({"Ingress"});
+  if (const Json* egress = at(*spec, {"egress"}); egress != nullptr && !egress->empty())
+    types.push_back("Egress");
+  setDefault(*spec, "policyTypes", std::move(types));
+}
+
+void fillPriorityClass(Json& object) { setDefault(object, "preemptionPolicy", "PreemptLowerPriority"); }
+
+void fillStorageClass(Json& object) {
+  setDefault(object, "reclaimPolicy", "Delete");
+  setDefault(object, "volumeBindingMode", "Immediate");
+}
+
 void fillRole(Json& object) { setDefault(object, "rules", nullptr); }
 
 void fillBinding(Json& object) {
@@ -269,20 +294,24 @@ TypeDefaults defaultsOf(const kube::GroupResource& type) {
       {kube::kApiServices, {nullptr, beginApiService}},
       {kube::kClusterRoleBindings, {fillBinding, nullptr}},
       {kube::kClusterRoles, {fillRole, nullptr}},
+      {kube::kCronJobs, {fillCronJob, beginEmpty}},
       {kube::kDaemonSets, {fillWorkload<fillDaemonSet>, beginDaemonSet}},
       {kube::kDeployments, {fillWorkload<fillDeployment>, beginEmpty}},
       {kube::kMutatingWebhookConfigurations, {fillMutatingWebhooks, nullptr}},
       {kube::kNamespaces, {fillNamespace, beginNamespace}},
+      {{"networking.k8s.io", "networkpolicies"}, {fillNetworkPolicy, nullptr}},
       {kube::kPersistentVolumeClaims, {fillClaim, beginClaim}},
       {kube::kPersistentVolumes, {nullptr, beginVolume}},
       {kube::kPodDisruptionBudgets, {nullptr, beginDisruptionBudget}},
       {kube::kPods, {fillPodObject, beginPod}},
+      {{"scheduling.k8s.io", "priorityclasses"}, {fillPriorityClass, nullptr}},
       {kube::kReplicaSets, {fillWorkload<fillReplicas>, beginReplicaSet}},
       {kube::kRoleBindings, {fillBinding, nullptr}},
       {kube::kRoles, {fillRole, nullptr}},
       {kube::kSecrets, {fillSecret, nullptr}},
       {kube::kServices, {fillService, beginService}},
       {kube::kStatefulSets, {fillWorkload<fillStatefulSet>, beginStatefulSet}},
+      {{"storage.k8s.io", "storageclasses"}, {fillStorageClass, nullptr}},
       {kube::kValidatingAdmissionPolicies, {fillPolicy, beginEmpty}},
       {kube::kValidatingAdmissionPolicyBindings, {fillPolicyBinding, nullptr}},
       {kube::kValidatingWebhookConfigurations, {fillWebhooks, nullptr}},

@@ -140,7 +140,7 @@ TEST(Kubeconfig, IsReadStrictlyWhereItIsKnown) {
       {"current-context: [a]", "f:1:18: current-context must be a string, not a list"},
       {"users: []\nusers: []", "f:2:1: the key \"users\" is in this map twice; the first is in line 1"},
       {"users: &a [*a]",
-       "f:1:12: this alias stands inside its own anchor's value, which would then have no end"},
+       "f:1:12: this alias stands inside the value of its own anchor, which would then have no end"},
       {"users: [", "f:1:9: this is no valid YAML: a \"[\" is not closed, or its items lack a \",\" here"},
   };
   for (const auto& [text, error] : bad) {

@@ -168,7 +168,7 @@ TEST(KubeconfigUser, KeepsItsSecrets) {
                                           "client-key-data: s3cr3t",
                                           "client-key-data: " + kube::toBase64("s3cr3t"),
                                           "token: *s3cr3t",
-                                          "token: &s3cr3t x",
+                                          "token: &s3cr3t [x]",
                                           "token: !s3cr3t x",
                                           "token: \"s3cr3t",
                                           "token: s3cr3t]",

@@ -98,7 +98,9 @@ TEST_P(BadInput, DuplicateKeys) {
 
 TEST_P(BadInput, Aliases) {
   expectRefused(run(write("a.yaml", scenarioWith("a: &a [*a]\n"))), "a.yaml:13:8",
-                "this alias stands inside its own anchor's value");
+                "this alias stands inside the value of its own anchor");
+  // a5, in line 6, repeats 597,871 values, and keeps as many for later: with those above these are over
+  // 1,000,000.
   std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 12; ++i) {
     const std::string before = "*a" + std::to_string(i - 1);
@@ -106,7 +108,7 @@ TEST_P(BadInput, Aliases) {
     for (int j = 0; j < 8; ++j) bomb += ", " + before;
     bomb += "]\n";
   }
-  expectRefused(run(write("bomb.yaml", bomb)), "bomb.yaml:7:", "anchors keep and aliases repeat");
+  expectRefused(run(write("bomb.yaml", bomb)), "bomb.yaml:6:", "anchors keep and aliases repeat");
 }
 
 // What it would have held is missed elsewhere; that is not said.

@@ -191,7 +191,7 @@ TEST_F(DeferredDeletionTest, WhatFindsRoomIsRememberedAndTheRestIsCounted) {
   EXPECT_LT(remembered().size(), deniedObjects());
   EXPECT_THAT(world.logged(), HasSubstr("413 RequestEntityTooLarge"));
   world.waitUntil("it is told", [&] {
-    return world.logged().find("is denied and could not be remembered") != std::string::npos;
+    return world.logged().find("is denied and could not be recorded") != std::string::npos;
   });
   clearTheWay();
   expectAllGone();

@@ -141,7 +141,7 @@ TEST(ScenarioOfDeletions, RefusesWhatItCannotRead) {
                              "---\napiVersion: lastout.dev/v1alpha1\nkind: Scenario\nmetadata: { name: a "
                              "}\nspec: { steps: [] }\n");
   ASSERT_FALSE(scenario);
-  EXPECT_THAT(scenario.error(), AllOf(HasSubstr("all.yaml:20:1"), HasSubstr("leave out --delete")));
+  EXPECT_THAT(scenario.error(), AllOf(HasSubstr("all.yaml:19:1"), HasSubstr("leave out --delete")));
 }
 
 TEST(ScenarioOfDeletions, DeletesWhatIsNamedAtAnyTime) {

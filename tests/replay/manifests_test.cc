@@ -135,17 +135,22 @@ TEST(Manifests, JsonIsKnownByItsNameOrOnTheStandardInputByItsBeginning) {
 }
 
 TEST(Manifests, EverythingThatIsWrongIsReportedOnce) {
-  EXPECT_EQ(
-      errors({{"a.yaml", "kind: [\n"},
-              {"b.yaml", "apiVersion: v1\nkind: Nothing\nmetadata: {name: a}\n"},
-              {"c.yaml",
-               "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x}\n"},
-              {"d.yaml", "kind: ManifestWork\nmetadata: {name: w}\nspec: ns/web\n"}}),
-      "a.yaml:2:1: this is no valid YAML: a \"[\" is not closed, or its items lack a \",\" here\n"
-      "b.yaml:2:7: no kind \"Nothing\" is known in \"v1\"; a type of your own is known once its "
-      "CustomResourceDefinition is in the input\n"
-      "c.yaml:1:1: spec is missing\n"
-      "d.yaml:3:7: ManifestWork w: \"ns/web\" names no object in the input, which has no namespaces\n");
+  std::vector<InputFile> files = {
+      {"b.yaml", "apiVersion: v1\nkind: Nothing\nmetadata: {name: a}\n"},
+      {"c.yaml",
+       "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: x}\n"},
+      {"d.yaml", "kind: ManifestWork\nmetadata: {name: w}\nspec: ns/web\n"}};
+  EXPECT_EQ(errors(files),
+            "b.yaml:2:7: no kind \"Nothing\" is known in \"v1\"; a type of your own is known once its "
+            "CustomResourceDefinition is in the input\n"
+            "c.yaml:1:1: spec is missing\n"
+            "d.yaml:3:7: ManifestWork w: \"ns/web\" names no object in the input, which has no namespaces\n");
+  // What files lack may stand in those that cannot be read: of these alone it is told.
+  files.push_back({"e.yaml", "kind: [\n"});
+  files.push_back({"a.yaml", "kind: {\n"});
+  EXPECT_EQ(errors(files),
+            "e.yaml:2:1: this is no valid YAML: a \"[\" is not closed, or its items lack a \",\" here\n"
+            "a.yaml:2:1: this is no valid YAML: a \"{\" is not closed, or its fields lack a \",\" here\n");
 }
 
 // --- the graph ---

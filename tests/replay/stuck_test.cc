@@ -257,8 +257,9 @@ TEST(Stuck, ANamespaceThatAnApiServiceKeeps) {
 }
 
 TEST(Stuck, AVolumeWithAClaim) {
-  EXPECT_THAT(reasons(shipped("volume-of-a-claim.yaml"), "persistentvolumes/orders"),
-              ElementsAre("it waits for the claims that are bound to it: persistentvolumeclaims/shop/orders"));
+  EXPECT_THAT(
+      reasons(shipped("volume-of-a-claim.yaml"), "persistentvolumes/orders"),
+      ElementsAre("it waits for the claims that are bound to it: persistentvolumeclaims/shop/orders"));
 }
 
 TEST(Stuck, AForegroundDeletionThatWaitsForItsDependents) {

@@ -190,5 +190,23 @@ TEST(Defaults, LeaveAloneWhatHasTheWrongType) {
   }
 }
 
+// As Kubernetes' source has them; nothing of these types was recorded.
+TEST(Defaults, OfWhatInstallManifestsHoldAreKubernetesOwn) {
+  const auto made = [](const kube::GroupResource& type, const char* text) {
+    return completeOnCreate(type, Json::parse(text), noAddress);
+  };
+  EXPECT_EQ(made({"scheduling.k8s.io", "priorityclasses"}, R"({"value":1})"),
+            Json::parse(R"({"value":1,"preemptionPolicy":"PreemptLowerPriority"})"));
+  EXPECT_EQ(made({"storage.k8s.io", "storageclasses"}, R"({"reclaimPolicy":"Retain"})"),
+            Json::parse(R"({"reclaimPolicy":"Retain","volumeBindingMode":"Immediate"})"));
+  const kube::GroupResource policies{"networking.k8s.io", "networkpolicies"};
+  EXPECT_EQ(made(policies, R"({"spec":{}})")["spec"]["policyTypes"], Json::parse(R"(["Ingress"])"));
+  EXPECT_EQ(made(policies, R"({"spec":{"egress":[{}]}})")["spec"]["policyTypes"],
+            Json::parse(R"(["Ingress","Egress"])"));
+  EXPECT_EQ(made({"batch", "cronjobs"}, R"({"spec":{"suspend":true}})")["spec"],
+            Json::parse(R"({"suspend":true,"concurrencyPolicy":"Allow","successfulJobsHistoryLimit":3,
+                            "failedJobsHistoryLimit":1})"));
+}
+
 }  // namespace
 }  // namespace lastout::simulator
