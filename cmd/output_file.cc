@@ -22,7 +22,8 @@ bool isSameFile(const std::string& a, const std::string& b) {
 std::optional<kube::Error> overwritten(const std::vector<std::string>& inputs,
                                        const std::vector<OutputOption>& options) {
   for (size_t i = 0; i < options.size(); ++i) {
-    const auto& [flag, path] = options[i];
+    const std::string& flag = options[i].flag;
+    const std::string& path = options[i].path;
     if (path.empty()) continue;
     if (std::ranges::any_of(inputs, [&](const std::string& input) { return isSameFile(input, path); }))
       return kube::Error{flag + " would write over this file, which is read: choose another", path, {}};

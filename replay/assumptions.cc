@@ -81,8 +81,7 @@ class AssumptionFinder {
     for (const Slot slot : compiled_.goal) addFinalizersToCome(slot);
     addControllers();
     std::ranges::sort(found_);
-    const auto repeated = std::ranges::unique(found_);
-    found_.erase(repeated.begin(), repeated.end());
+    found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
     return std::move(found_);
   }
 
