@@ -48,7 +48,10 @@ class ScriptedServer : public client::ApiServer {
   simulator::ExchangeResponse handle(const simulator::ExchangeRequest& request);
 
   // Notes a GET of a single object, too, from now on.
-  void noteReads() { notesReads_ = true; }
+  void noteReads() {
+    const std::lock_guard lock(mutex_);
+    notesReads_ = true;
+  }
   // Returns the notes since the last call, a request each: the method, the path with its query, what it
   // insists on ("if unchanged": the resourceVersion that it names; "if the same": the uid), the media type
   // unless that is a JSON merge patch's or JSON, and the status of a refusal; below it the body, without what
