@@ -142,25 +142,6 @@ TEST_F(KeptWorkTest, IsNotLetGoByWhoHasNotHeardOfItsDeletion) {
   expectGoneAfterAllThatItApplied();
 }
 
-// The watch of namespaces lags behind those of all else, and somebody else's finalizer holds the namespace.
-TEST_F(KeptWorkTest, IsNotLetGoByWhoHasNotHeardOfItsNamespace) {
-  world.serve();
-  world.replica().api.set({.held = {"namespaces"}});
-  createWorks();
-  waitUntilKept();
-  world.patch(kFaultNamespace, {{"metadata", {{"finalizers", {"f.x/held"}}}}});
-  deleteWork("provider");
-  waitUntilTheAgentIsDone();
-  clearTheWay();
-  world.waitUntil("nobody guards it", [&] { return !world.isThere(kFaultService); });
-  world.waitUntilCollected();
-  EXPECT_TRUE(world.isThere(kFaultNamespace));
-  EXPECT_TRUE(isKept()) << world.logged();
-  world.patch(kFaultNamespace, {{"metadata", {{"finalizers", nullptr}}}});
-  world.replica().api.calm();
-  expectAllGone();
-}
-
 // A work of its own has the claim that the provider's Pods mount, and somebody else's finalizer holds it.
 class KeptWorkOfTheClaim : public KeptWorkTest {
  public:
