@@ -141,7 +141,9 @@ RequestReader::State RequestReader::feedChunks(std::string& input) {
       chunk_ = Chunk::DataEnd;
     }
     const size_t end = input.find(kChunkLineEnd, at);
-    const size_t size = std::min(end, input.size()) - at;
+    size_t size = std::min(end, input.size()) - at;
+    // The first half of the line's end may be there alone.
+    if (end == std::string::npos && size > 0 && input.back() == kChunkLineEnd.front()) --size;
     if (size > std::min(kLongestChunkLine, limits_.header) ||
         aroundChunks_ + size > limits_.header + limits_.body) {
       bad({413, "there is too much around the chunks of the body"});

@@ -99,6 +99,17 @@ TEST(RequestReader, RefusesChunksThatCanBeReadInTwoWays) {
     EXPECT_EQ(refusalOfChunks(chunks), 400) << chunks;
 }
 
+// A line as long as it may be, whose end comes in two halves.
+TEST(RequestReader, TakesALineBetweenChunksThatIsAsLongAsItMayBe) {
+  const std::string line = "1;" + std::string(98, 'x');
+  RequestReader reader({.header = 100, .body = 100, .takesChunks = true});
+  std::string input;
+  const std::vector<RequestReader::State> states = feed(
+      reader, input,
+      {"PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", line + "\r", "\na\r\n0\r\n\r\n"});
+  EXPECT_EQ(states.back(), RequestReader::State::Whole);
+}
+
 TEST(RequestReader, BoundsChunksAndWhatIsAroundThem) {
   EXPECT_EQ(refusalOfChunks("65\r\n"), 413) << "101 bytes";
   EXPECT_EQ(refusalOfChunks("64\r\n" + std::string(100, 'a') + "\r\n1\r\n"), 413);
