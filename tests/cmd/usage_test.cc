@@ -108,7 +108,7 @@ constexpr const char* kElsewhere =
 #ifdef LASTOUT_SANITIZED
     // Some twenty times as slow, it gets only scenarios with few states.
     "rm scenarios && mkdir scenarios && ln -s \"$OLDPWD\"/scenarios/[!dh]*.yaml \"$OLDPWD\"/scenarios/crds "
-    "\"$OLDPWD\"/scenarios/katalogs scenarios && "
+    "\"$OLDPWD\"/scenarios/katalogs \"$OLDPWD\"/scenarios/manifests scenarios && "
 #endif
     ;
 

@@ -54,6 +54,14 @@ class FaultsTest : public ::testing::Test {
       return true;
     });
   }
+  // Discovery no longer names the type, and nobody tries to list it again and again.
+  void waitUntilUnwatched() {
+    world.waitUntil("nobody lists instances", [&] {
+      const std::vector<server::TypeStanding> standings = server().view().standings();
+      const auto type = std::ranges::find(standings, kFaultType, &server::TypeStanding::type);
+      return !server().view().find(kFaultType) && type != standings.end() && type->why.empty();
+    });
+  }
 
   // After another cluster has come: what lastout writes is of that one, and stays.
   void expectToSettle() {
@@ -95,7 +103,7 @@ TEST_F(FaultsTest, AStaleCacheNeverLetsAProviderGo) {
   begin();
   world.deleteAll({instance(0), kFaultCrd});
   waitUntilKnown(graph::Knowledge::Absent);
-  world.waitUntil("discovery no longer names it", [&] { return !server().view().find(kFaultType); });
+  waitUntilUnwatched();
   world.replica().api.set({.held = {"customresourcedefinitions", "coolresources"}, .undiscovered = true});
   world.createDefinition();
   world.createInstance("late");
