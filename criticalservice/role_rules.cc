@@ -103,6 +103,14 @@ bool allowUpdating(const std::vector<RoleRule>& rules, const kube::ObjectKey& ob
   });
 }
 
+bool nameFinalizersOf(const std::vector<RoleRule>& rules, const kube::GroupResource& type) {
+  const std::string finalizers = type.resource + "/finalizers";
+  return std::ranges::any_of(rules, [&](const RoleRule& rule) {
+    return namesAny(rule, kUpdatingVerbs) && includes(rule.groups, type.group) &&
+           std::ranges::find(rule.resources, finalizers) != rule.resources.end();
+  });
+}
+
 bool allowAnyWriting(const std::vector<RoleRule>& rules) {
   return std::ranges::any_of(rules, [](const RoleRule& rule) {
     return namesAny(rule, kUpdatingVerbs) || namesAny(rule, kDeletingVerbs);

@@ -25,6 +25,9 @@ bool areAbout(const std::vector<RoleRule>& rules, const kube::GroupResource& typ
 
 // Some rule allows to update or patch the object: to take its finalizers off.
 bool allowUpdating(const std::vector<RoleRule>& rules, const kube::ObjectKey& object);
+// Some rule names "<type>/finalizers", and allows to update or patch it: whoever has it is likely to set and
+// remove finalizers of its own on objects of the type.
+bool nameFinalizersOf(const std::vector<RoleRule>& rules, const kube::GroupResource& type);
 // Some rule allows to update, patch or delete something, whatever it is.
 bool allowAnyWriting(const std::vector<RoleRule>& rules);
 

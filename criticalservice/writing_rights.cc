@@ -110,4 +110,17 @@ WritingRights::Ways WritingRights::toActIn(const Account& account, const std::st
   return found;
 }
 
+std::optional<kube::ObjectKey> WritingRights::roleForFinalizersOf(const Account& account,
+                                                                  const kube::GroupResource& type) const {
+  for (const Binding& binding : bindings_) {
+    if (!binds(binding, account) || !roles_.contains(binding.role)) continue;
+    std::vector<kube::ObjectKey> roles = partsOf(binding.role);
+    roles.push_back(binding.role);
+    const auto found = std::ranges::find_if(
+        roles, [&](const kube::ObjectKey& role) { return nameFinalizersOf(roles_.at(role).rules, type); });
+    if (found != roles.end()) return *found;
+  }
+  return std::nullopt;
+}
+
 }  // namespace lastout::criticalservice

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,6 +30,10 @@ class WritingRights {
   Ways toUpdate(const Account& account, const kube::ObjectKey& object) const;
   // The ways to change anything in the namespace as this account.
   Ways toActIn(const Account& account, const std::string& namespaceName) const;
+  // Returns the role by which the account may update "<type>/finalizers", in some namespace or in all;
+  // nullopt: no role that is known lets it.
+  std::optional<kube::ObjectKey> roleForFinalizersOf(const Account& account,
+                                                     const kube::GroupResource& type) const;
 
  private:
   struct Binding {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "criticalservice/critical_service.h"
-#include "criticalservice/granted_rights.h"
 #include "criticalservice/pod_needs.h"
+#include "criticalservice/writing_rights.h"
 #include "kube/messages.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
@@ -17,7 +17,6 @@ namespace lastout::replay {
 namespace {
 
 using criticalservice::forEachItem;
-using criticalservice::GrantedRights;
 
 // A finalizer on the objects of one type.
 using OfType = std::pair<kube::GroupResource, std::string>;
@@ -38,24 +37,12 @@ bool isOfKnownController(std::string_view finalizer) {
          finalizer == kube::kCriteriaFinalizer;
 }
 
-// True if a rule lets update the finalizers of the type, which it names.
-bool letsUpdateFinalizers(const kube::Object& role, const kube::GroupResource& type) {
-  const auto has = [](const std::vector<std::string>& list, std::string_view one) {
-    return std::ranges::find(list, one) != list.end();
-  };
-  return std::ranges::any_of(criticalservice::rulesOf(role), [&](const criticalservice::RoleRule& rule) {
-    return (has(rule.groups, type.group) || has(rule.groups, "*")) &&
-           has(rule.resources, type.resource + "/finalizers") &&
-           (has(rule.verbs, "update") || has(rule.verbs, "patch") || has(rule.verbs, "*"));
-  });
-}
-
 class Finder {
  public:
   Finder(const std::vector<const kube::Object*>& objects, const kube::ResourceMap& types) {
     for (const kube::Object* object : objects) {
       objects_.emplace(object->key, object);
-      if (GrantedRights::isAbout(object->key.type)) rights_.put(*object);
+      rights_.put(*object);
       if (criticalservice::podTemplateOf(*object) != nullptr && isTopWorkload(*object))
         workloads_.push_back(object);
       if (object->key.type == criticalservice::criticalServiceType()) readService(*object, types);
@@ -140,15 +127,12 @@ class Finder {
   Found byRoles(const OfType& what) const {
     Found found;
     for (const kube::Object* workload : workloads_) {
-      const GrantedRights::Account account{
+      const criticalservice::WritingRights::Account account{
           workload->key.namespaceName,
           criticalservice::serviceAccountOf(*criticalservice::podTemplateOf(*workload))};
-      for (const criticalservice::Granted& granted : rights_.of(account)) {
-        const auto role = objects_.find(granted.object);
-        if (role == objects_.end() || !letsUpdateFinalizers(*role->second, what.first)) continue;
-        found.emplace(workload->key, kube::toString(granted.object) + " lets its ServiceAccount update " +
+      if (const auto role = rights_.roleForFinalizersOf(account, what.first))
+        found.emplace(workload->key, kube::toString(*role) + " lets its ServiceAccount update " +
                                          what.first.resource + "/finalizers");
-      }
     }
     return found;
   }
@@ -156,7 +140,7 @@ class Finder {
   std::map<kube::ObjectKey, const kube::Object*> objects_;
   std::vector<const kube::Object*> workloads_;
   std::vector<criticalservice::CriticalService> services_;
-  GrantedRights rights_;
+  criticalservice::WritingRights rights_;
   std::map<OfType, std::vector<const kube::Object*>> carriers_;
 };
 

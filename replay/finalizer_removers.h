@@ -19,10 +19,10 @@ struct FinalizerRemover {
 
 // Returns the removers of all finalizers that the objects carry, by type, finalizer and workload. Kubernetes'
 // own finalizers, the ManifestWork agent's and lastout's have none: their controllers run outside these
-// objects. The strongest evidence counts, and of that each workload to which it points: a CriticalService
-// that names the finalizer and its provider; metadata.managedFields, whose manager of the finalizer is called
-// as one workload or as one of its containers; a role that lets the ServiceAccount of a workload update
-// "<type>/finalizers".
+// objects. Only the strongest evidence that there is counts, with each workload to which it points: first a
+// CriticalService that names the finalizer and its provider; then metadata.managedFields of an object, if the
+// manager that set the finalizer has the name of exactly one workload, or of a container of one; then a role
+// that lets the ServiceAccount of a workload update "<type>/finalizers".
 std::vector<FinalizerRemover> findFinalizerRemovers(const std::vector<const kube::Object*>& objects,
                                                     const kube::ResourceMap& types);
 

@@ -128,6 +128,17 @@ TEST(FinalizerRemovers, MayUpdateTheFinalizersOfTheType) {
               SizeIs(2));
 }
 
+// An operator that has rights only where its objects are.
+TEST(FinalizerRemovers, MayHaveThatRightInTheNamespaceOfTheObjectAlone) {
+  std::string rights = roleToUpdate("op", "things/finalizers");
+  const std::string clusterWide = "kind: ClusterRoleBinding\nmetadata: { name: op }";
+  ASSERT_NE(rights.find(clusterWide), std::string::npos);
+  rights.replace(rights.find(clusterWide), clusterWide.size(),
+                 "kind: RoleBinding\nmetadata: { name: op, namespace: tenant }");
+  EXPECT_THAT(removers(kOperatorAndThings + thing("example.com/f") + deployment("op") + rights),
+              ElementsAre(HasSubstr("deployments.apps/op/op removes example.com/f")));
+}
+
 TEST(FinalizerRemovers, AreNotLookedForWhereKubernetesRemovesIt) {
   const std::string text = kOperatorAndThings + deployment("op") + roleToUpdate("op", "things/finalizers");
   for (const char* finalizer : {"foregroundDeletion", "orphan", "service.kubernetes.io/load-balancer-cleanup",
