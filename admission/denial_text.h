@@ -52,7 +52,7 @@ class DenialText {
     bool meaningless = false;  // something is not understood
     void add(const Remedy& other);
   };
-  // What the sentence needs to know about the message of a blocker's cause.
+  // What words the part of the sentence that is about one cause: its names, holders and remedy.
   struct Phrase {
     size_t longestName = 0;  // in them
     Remedy remedy;

@@ -116,7 +116,7 @@ std::string commandTakingOff(const kube::ObjectKey& object, const std::vector<st
 struct FinalizerServers {
   bool anyThere = false;  // or too little is known of it
   const criticalservice::CriticalService* gone = nullptr;
-  size_t criterion = 0;  // of that one
+  size_t criterion = 0;  // its number in that CriticalService
 };
 
 FinalizerServers serversOf(const graph::Graph& graph, const GuardIndex& index,
@@ -165,7 +165,7 @@ std::vector<UnservedFinalizer> unservedOf(const graph::Graph& graph, const Guard
   return unserved;
 }
 
-// What is not there can be deleted by nobody: API servers answer NotFound, and ask no webhook.
+// Nobody can delete an object that does not exist: API servers answer NotFound, and ask no webhook.
 void tellNotFound(Why& result) {
   result.allowed = true;
   result.reason = kNotFound;

@@ -62,7 +62,7 @@ struct WholeAnswer {
 kube::Result<WholeAnswer> fetch(ApiServer& server, const ApiRequest& request,
                                 size_t mostBytes = size_t{8} << 20);
 
-// Of an answer that is no success.
+// Returns the status in an answer that is no success.
 ServerStatus statusOfAnswer(const WholeAnswer& whole);
 
 // "/api/v1/pods", "/apis/apps/v1/namespaces/shop/deployments": without a namespace, those of all.

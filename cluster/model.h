@@ -74,8 +74,8 @@ enum class ModelRole : uint8_t {
 // True if spec.replicas says how many children an object of this role has.
 bool hasReplicas(ModelRole role);
 
-// What the API server makes of a DELETE that names no policy, of an object whose finalizers say nothing of
-// it: batch/v1 orphans the Pods of a Job, of all other types dependents go in the background (nullopt).
+// Returns the policy of a DELETE that names none, if the object's finalizers do not say it either: batch/v1
+// orphans the Pods of a Job. nullopt: dependents go in the background, as of all other types.
 std::optional<PropagationPolicy> defaultPolicy(ModelRole role);
 
 struct OwnerLink {
@@ -115,7 +115,7 @@ struct FormChange {
   std::shared_ptr<const kube::Value> manifest;  // of an object whose content it changes
 };
 
-// What a finalizer controller must find, beside its Pods, before it removes its finalizer from one object.
+// The other objects on which it depends whether a controller removes its finalizer from one object.
 struct RemovalNeeds {
   struct Need {
     std::string what;  // for messages: what was looked for

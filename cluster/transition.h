@@ -72,8 +72,8 @@ class Transition {
   // lastout's verdict, ALLOW where lastout is not there: on a DELETE that ends the object, and on this one.
   admission::Decision decide(Slot slot) const;
   admission::Decision decide(const DeleteRequest& request) const;
-  // What the DELETE says of dependents, or the default of its object's type. nullopt: neither does, or the
-  // object's finalizers say it already.
+  // Returns the policy that the DELETE names, or else the default of its object's type. nullopt: there is
+  // neither, or the object's finalizers say it already.
   std::optional<PropagationPolicy> policyOf(const DeleteRequest& request) const;
   // A DeletionPolicy denies the DELETE; a step that changes an object's form.
   bool isProtected(const DeleteRequest& request) const;

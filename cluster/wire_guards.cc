@@ -124,7 +124,7 @@ std::vector<Slot> workloadsBehind(const Builder& builder, const kube::Object& se
   return result;
 }
 
-// Whoever is called by way of that Service.
+// Returns a call by way of that Service, without its operations.
 Interception called(const Builder& builder, Slot configuration, const kube::ObjectKey& service) {
   Interception interception;
   interception.configuration = configuration;

@@ -20,8 +20,6 @@ struct Dependency {
   friend bool operator==(const Dependency&, const Dependency&) = default;
 };
 
-// Keeps an earlier Pod template of a StatefulSet or DaemonSet, in `data`.
-
 // From which the object's Pods are made, or were, or the Pod itself: {metadata, spec}; nullptr: it makes
 // none.
 const kube::Value* podTemplateOf(const kube::Object& object);

@@ -6,18 +6,10 @@
 namespace lastout::kube {
 namespace {
 
-// Every Namespace has this label, also one whose manifest does not say so.
-constexpr std::string_view kNameLabel = "kubernetes.io/metadata.name";
-
 CallAddress addressIn(const Value* client) {
   const Value* service = client == nullptr ? nullptr : client->find("service");
   if (service == nullptr) return {};
   return {{kServices, textAt(*service, {"namespace"}), textAt(*service, {"name"})}};
-}
-
-LabelSelector selectorAt(const Value& webhook, std::string_view field) {
-  const Value* selector = webhook.find(field);
-  return selector == nullptr ? LabelSelector() : parseSelector(*selector, "").value_or(LabelSelector());
 }
 
 CalledWebhook webhookOf(const Value& webhook) {
@@ -29,8 +21,8 @@ CalledWebhook webhookOf(const Value& webhook) {
   Errors ignored;  // what cannot be understood is left out
   Fields fields(webhook, "", "", ignored);
   for (Fields& rule : fields.items("rules")) result.matches.rules.push_back(readRule(rule));
-  result.matches.namespaceSelector = selectorAt(webhook, "namespaceSelector");
-  result.matches.objectSelector = selectorAt(webhook, "objectSelector");
+  result.matches.namespaceSelector = selectorIn(webhook, "namespaceSelector");
+  result.matches.objectSelector = selectorIn(webhook, "objectSelector");
   return result;
 }
 
@@ -51,6 +43,10 @@ ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const Object
   // Webhook configurations themselves are exempt (docs/semantics.md, "The rules").
   if (object.type.group == kAdmissionRegistrationGroup) return result;
   if (webhook.matches.rules.empty() || !webhook.matches.objectSelector.matches(labels)) return result;
+  // A manifest need not have the label that every Namespace gets.
+  Labels labelsOfNamespace = namespaceLabels == nullptr ? Labels() : *namespaceLabels;
+  labelsOfNamespace.emplace(kNamespaceNameLabel,
+                            object.type == kNamespaces ? object.name : object.namespaceName);
   const auto reaches = [&](std::string_view operation) {
     const AdmissionAttributes request{.operation = operation,
                                       .type = object.type,
@@ -58,11 +54,8 @@ ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const Object
                                       .subresource = {},
                                       .namespaceName = object.namespaceName,
                                       .name = object.name};
-    if (!matchesRules(webhook.matches, request)) return false;
-    if (namespaceLabels == nullptr) return true;
-    Labels labelsOfNamespace = *namespaceLabels;
-    labelsOfNamespace.emplace(kNameLabel, object.type == kNamespaces ? object.name : object.namespaceName);
-    return matchesNamespace(webhook.matches, request, labelsOfNamespace);
+    return matchesRules(webhook.matches, request) &&
+           (namespaceLabels == nullptr || matchesNamespace(webhook.matches, request, labelsOfNamespace));
   };
   result.onCreate = reaches("CREATE");
   result.onUpdate = reaches("UPDATE");

@@ -142,6 +142,11 @@ Result<LabelSelector> parseSelector(const Value& selector, std::string_view file
   return result;
 }
 
+LabelSelector selectorIn(const Value& object, std::string_view field) {
+  const Value* selector = object.find(field);
+  return selector == nullptr ? LabelSelector() : parseSelector(*selector, "").value_or(LabelSelector());
+}
+
 Result<LabelSelector> parseSelector(std::string_view text) {
   const auto fail = [text](const std::string& why) {
     return tl::unexpected(Error{inQuotes(text) + " is no label selector: " + why, "", {}});

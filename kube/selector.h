@@ -29,6 +29,9 @@ struct LabelSelector {
 // {matchLabels, matchExpressions} of the API. `path`: what messages call it, "spec.selector".
 Result<LabelSelector> parseSelector(const Value& selector, std::string_view file,
                                     std::string path = "selector");
+// Returns the selector in that field of an object; one that selects everything if the field is missing, or
+// cannot be read.
+LabelSelector selectorIn(const Value& object, std::string_view field);
 // "app=web,tier in (a,b),!legacy" of kubectl -l.
 Result<LabelSelector> parseSelector(std::string_view text);
 

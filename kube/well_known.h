@@ -94,6 +94,9 @@ inline constexpr std::string_view kFinalizerDomain = "lastout.dev/";
 inline constexpr std::string_view kAppliedObjectsFinalizer = "lastout.dev/applied-objects";
 inline constexpr std::string_view kCriteriaFinalizer = "lastout.dev/criteria";
 
+// The label by which every Namespace says its name; API servers set it.
+inline constexpr const char* kNamespaceNameLabel = "kubernetes.io/metadata.name";
+
 // Returns the key of the Namespace of that name.
 inline ObjectKey namespaceKey(std::string_view name) { return {kNamespaces, "", std::string(name)}; }
 

@@ -8,6 +8,7 @@
 #include "criticalservice/dependencies.h"
 #include "kube/api_calls.h"
 #include "kube/fields.h"
+#include "kube/selector.h"
 #include "kube/well_known.h"
 #include "replay/names.h"
 
@@ -43,15 +44,12 @@ kube::CalledWebhook matchedBy(const kube::Value* resources, bool everything) {
       rules.back().names = rule.strings("resourceNames");
     }
   };
-  const auto selectorAt = [&](std::string_view field) {
-    const kube::Value* selector = resources == nullptr ? nullptr : resources->find(field);
-    return selector == nullptr ? kube::LabelSelector()
-                               : kube::parseSelector(*selector, "").value_or(kube::LabelSelector());
-  };
   readRules("resourceRules", matched.matches.rules);
   readRules("excludeResourceRules", matched.matches.excluded);
-  matched.matches.namespaceSelector = selectorAt("namespaceSelector");
-  matched.matches.objectSelector = selectorAt("objectSelector");
+  if (resources != nullptr) {
+    matched.matches.namespaceSelector = kube::selectorIn(*resources, "namespaceSelector");
+    matched.matches.objectSelector = kube::selectorIn(*resources, "objectSelector");
+  }
   if (everything && matched.matches.rules.empty()) {
     kube::RuleWithOperations& all = matched.matches.rules.emplace_back();
     all.operations = all.groups = all.versions = all.resources = {"*"};

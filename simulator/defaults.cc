@@ -79,7 +79,7 @@ void fillNamespace(Json& object) {
   if (metadata == nullptr) return;
   const std::string name(stringAt(*metadata, {"name"}));
   Json* labels = objectIn(*metadata, "labels");
-  if (labels != nullptr && !name.empty()) (*labels)["kubernetes.io/metadata.name"] = name;
+  if (labels != nullptr && !name.empty()) (*labels)[kube::kNamespaceNameLabel] = name;
   objectIn(object, "spec");
 }
 

@@ -84,7 +84,7 @@ class Entries {
   void add(const DeletionPolicy& policy, const json& rules, Where where) {
     if (rules.empty()) return;
     json namespaces = std::move(where.namespaceSelector);
-    namespaces.push_back(requirement(kNameOfNamespace, "NotIn", excluded_));
+    namespaces.push_back(requirement(kube::kNamespaceNameLabel, "NotIn", excluded_));
     WebhookEntry entry{policy.webhookName, rules, selectorOf(std::move(namespaces)),
                        std::move(where.condition)};
     entry.objectSelector = selectorOf(std::move(where.objectSelector));
@@ -99,7 +99,7 @@ class Entries {
 };
 
 json namespacesIn(const std::vector<std::string>& names) {
-  return names.empty() ? json::array() : json::array({requirement(kNameOfNamespace, "In", names)});
+  return names.empty() ? json::array() : json::array({requirement(kube::kNamespaceNameLabel, "In", names)});
 }
 
 // "oldObject.metadata.name in ['a','b']"; empty: any, or more than an expression may name.

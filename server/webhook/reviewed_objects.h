@@ -14,8 +14,6 @@
 
 namespace lastout::server {
 
-inline constexpr const char* kNameOfNamespace = "kubernetes.io/metadata.name";  // a label of every Namespace
-
 struct WebhookEntry {
   std::string name;
   nlohmann::json rules;

@@ -51,7 +51,7 @@ SentinelWebhook sentinelWebhook() {
            {"apiVersions", {"*"}},
            {"resources", {kube::kLeases.resource}},
            {"scope", "*"}},
-          {{"matchLabels", {{"kubernetes.io/metadata.name", kSentinelNamespace}}}},
+          {{"matchLabels", {{kube::kNamespaceNameLabel, kSentinelNamespace}}}},
           {{"matchLabels", {{kSentinelLabel, "true"}}}}};
 }
 

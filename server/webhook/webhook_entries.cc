@@ -49,7 +49,7 @@ Json updatesOf(const kube::GroupResource& type, const char* scope = "*") {
 }
 
 Json selector(const char* how, const Json& namespaces) {
-  Json expression = {{"key", kNameOfNamespace}, {"operator", how}};
+  Json expression = {{"key", kube::kNamespaceNameLabel}, {"operator", how}};
   if (!namespaces.empty()) expression["values"] = namespaces;
   return {{"matchExpressions", Json::array({std::move(expression)})}};
 }

@@ -11,9 +11,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// The document's motivation: without Pods behind it, a webhook keeps everything it guards from being changed.
-TEST(Webhook, WithoutPodsMakesRequestsFailUntilItsConfigurationIsGone) {
-  World world(kProvider + R"(
+// A webhook that the provider's Pods answer, without its rules.
+const std::string kChecks = R"(
 {apiVersion: v1, kind: Service, metadata: {name: hook, namespace: operator}, spec: {selector: {app: c}}}
 ---
 apiVersion: admissionregistration.k8s.io/v1
@@ -21,7 +20,11 @@ kind: ValidatingWebhookConfiguration
 metadata: {name: checks}
 webhooks:
 - name: checks.example.com
-  clientConfig: {service: {namespace: operator, name: hook}}
+  clientConfig: {service: {namespace: operator, name: hook}})";
+
+// The document's motivation: without Pods behind it, a webhook keeps everything it guards from being changed.
+TEST(Webhook, WithoutPodsMakesRequestsFailUntilItsConfigurationIsGone) {
+  World world(kProvider + kChecks + R"(
   rules: [{operations: [DELETE], apiGroups: [""], apiVersions: [v1], resources: [configmaps]}]
 ---
 {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}
@@ -36,15 +39,7 @@ webhooks:
 }
 
 TEST(Webhook, IsCalledForTheOperationsOfItsRulesOnly) {
-  World world(kProvider + kInstances + R"(
-{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: operator}, spec: {selector: {app: c}}}
----
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata: {name: checks}
-webhooks:
-- name: checks.example.com
-  clientConfig: {service: {namespace: operator, name: hook}}
+  World world(kProvider + kInstances + kChecks + R"(
   rules: [{operations: [UPDATE], apiGroups: [example.com], apiVersions: [v1], resources: [widgets]}]
 )");
   world.controller("cleaner", "", "example.com/clean", "widgets.example.com");

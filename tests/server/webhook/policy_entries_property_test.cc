@@ -94,13 +94,13 @@ PlainRequest drawRequestAnywhere(Dice& dice) {
   for (PlainObject* object : {&request.before, &request.after}) {
     const bool isNamespace = object->resource == "namespaces";
     if (!unasked.empty()) (isNamespace ? object->name : object->namespaceName) = unasked;
-    if (isNamespace) object->labels[kNameOfNamespace] = object->name;  // as API servers have it
+    if (isNamespace) object->labels[kube::kNamespaceNameLabel] = object->name;  // as API servers have it
   }
   return request;
 }
 
 kube::Labels drawNamespaceLabels(Dice& dice, const std::string& space) {
-  kube::Labels labels{{kNameOfNamespace, space}};
+  kube::Labels labels{{kube::kNamespaceNameLabel, space}};
   for (const std::string& key : kOwnerKeys)
     if (dice.oneIn(6)) labels.emplace(key, "x");
   return labels;
@@ -170,7 +170,8 @@ class PolicyEntriesProperty : public ::testing::Test {
   // A DELETE of what holds a protected object.
   bool isHolderAsked(const kube::ObjectKey& holder) const {
     simulator::Json object = {{"metadata", {{"name", holder.name}}}};
-    if (holder.type.resource == "namespaces") object["metadata"]["labels"][kNameOfNamespace] = holder.name;
+    if (holder.type.resource == "namespaces")
+      object["metadata"]["labels"][kube::kNamespaceNameLabel] = holder.name;
     simulator::ReviewRequest request;
     request.operation = "DELETE";
     request.type = holder.type;
