@@ -13,6 +13,7 @@
 #include "cmd/output_file.h"
 #include "cmd/terminal.h"
 #include "prove/ci_report.h"
+#include "prove/murphi.h"
 #include "prove/proof_report.h"
 
 namespace lastout::cmd {
@@ -31,6 +32,7 @@ constexpr const char* kProveExamples = R"(Examples:
   lastout prove --strict scenarios/provider-webhook.yaml   what is PROVEN under an assumption fails, too
   lastout prove -o json scenarios/story-unguarded.yaml
   lastout prove --as-expected --junit prove.xml --sarif prove.sarif scenarios/
+  lastout prove --murphi model.m scenarios/own-namespace.yaml   and then: rumur -o model.c model.m
   lastout prove --delete namespace/team-a --delete namespace/operator scenarios/manifests/
 
 Exit codes: 0 all PROVEN; 1 one is STUCK, UNSAFE or BROKEN, or PROVEN where the file expects it to get
@@ -47,6 +49,7 @@ struct ProveOptions {
   std::string output = "text";
   std::string junit;
   std::string sarif;
+  std::string murphi;
 };
 
 std::string note(const std::string& name, const prove::Explored& explored, Clock::duration time) {
@@ -56,9 +59,12 @@ std::string note(const std::string& name, const prove::Explored& explored, Clock
          withSeparators(rate) + " a second";
 }
 
+prove::ProofScope scopeOf(const replay::Ready& ready, const ProveOptions& options) {
+  return {.bounds = options.bounds, .orders = ready.scenario.expect.ends != replay::Ending::Stuck};
+}
+
 ProofReport prove(const replay::Ready& ready, const ProveOptions& options, Progress& progress) {
-  const prove::ProofScope question{.bounds = options.bounds,
-                                   .orders = ready.scenario.expect.ends != replay::Ending::Stuck};
+  const prove::ProofScope question = scopeOf(ready, options);
   const Clock::time_point start = Clock::now();
   prove::Proof proof = prove::proveScenario(ready.compiled, question, [&](const prove::Explored& explored) {
     progress.update(explored.states, 0, "states", note(ready.scenario.name, explored, Clock::now() - start));
@@ -92,12 +98,33 @@ kube::Result<void> finish(OutputFiles& outputs, const std::vector<ProofReport>& 
   return outputs[1] ? outputs[1]->finish(prove::toSarif(judged)) : kube::Result<void>{};
 }
 
+// The model of the one scenario, for Rumur.
+tl::expected<void, kube::Errors> writeMurphi(std::optional<OutputFile>& file, const Scenarios& all,
+                                             const ProveOptions& options) {
+  if (!file) return {};
+  const replay::Ready& ready = *all.front();
+  if (all.size() > 1)
+    return tl::unexpected(kube::Errors{{"--murphi writes the model of one scenario, and here are " +
+                                            std::to_string(all.size()) + ": name one file",
+                                        {},
+                                        {}}});
+  auto model = prove::toMurphi(ready.compiled, scopeOf(ready, options));
+  if (!model) {
+    for (kube::Error& error : model.error()) error.file = ready.scenario.file;
+    return tl::unexpected(std::move(model.error()));
+  }
+  if (auto written = file->finish(*model); !written) return tl::unexpected(kube::Errors{written.error()});
+  return {};
+}
+
 int runProve(const ProveOptions& options) {
   const auto all =
       options.deletes.empty() ? loadScenarios(options.paths) : loadDeletions(options.paths, options.deletes);
   if (!all) return badInput(all.error());
-  auto outputs = openOutputs(filesOf(*all), {{"--junit", options.junit}, {"--sarif", options.sarif}});
+  auto outputs = openOutputs(
+      filesOf(*all), {{"--junit", options.junit}, {"--sarif", options.sarif}, {"--murphi", options.murphi}});
   if (!outputs) return badInput(outputs.error());
+  if (auto written = writeMurphi((*outputs)[2], *all, options); !written) return badInput(written.error());
   const Terminal terminal = terminalOf(STDOUT_FILENO, client::processEnvironment());
   const replay::TextStyle style{
       .color = terminal.color, .timeline = options.onward, .width = std::min<size_t>(terminal.width, 120)};
@@ -146,6 +173,9 @@ void addProve(CLI::App& app, int& exitCode) {
   command->add_option(
       "--sarif", options->sarif,
       "Write what does not pass to this file, as SARIF, which code scanning shows beside a change");
+  command->add_option(
+      "--murphi", options->murphi,
+      "Write the scenario to this file in the language of Murphi, for the model checker Rumur");
   command->callback([options, &exitCode] { exitCode = runProve(*options); });
 }
 

@@ -1,0 +1,269 @@
+#include "prove/murphi.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <set>
+
+#include "prove/murphi_tables.h"
+
+namespace lastout::prove {
+
+namespace {
+
+using cluster::ClientStep;
+using cluster::ObjectState;
+using cluster::Slot;
+using cluster::SlotInfo;
+
+// The part of a model that stands before the rules that need it, or behind all of them.
+class MurphiModel {
+ public:
+  MurphiModel(const replay::Compiled& compiled, const ProofScope& scope)
+      : compiled_(compiled), model_(compiled.model), names_(model_), scope_(scope) {}
+
+  std::string text() {
+    const std::span<const kube::CompiledText> rules = murphiTexts();
+    std::string text =
+        declarations() + std::string(rules[0].text) + murphiTables(model_, names_) + steps() + events();
+    for (const kube::CompiledText& part : rules.subspan(1)) text += "\n" + std::string(part.text);
+    return text + start() + goal();
+  }
+
+ private:
+  std::string declarations() const;
+  std::string steps() const;
+  std::string events() const;
+  std::string happens(Slot slot, cluster::EventKind kind, uint32_t bit) const;
+  std::string start() const;
+  std::string startOf(Slot slot, const ObjectState& object) const;
+  std::string goal() const;
+  std::set<uint32_t> keptBits() const;
+
+  const replay::Compiled& compiled_;
+  const cluster::Model& model_;
+  const MurphiNames names_;
+  const ProofScope& scope_;
+};
+
+std::string MurphiModel::declarations() const {
+  std::string text =
+      "-- A scenario of lastout. docs/prove.md, \"A second opinion\", tells how to check it with "
+      "Rumur.\n\nconst\n";
+  text += "  STOPPED: 2;  -- the value of a Pod that its node reports stopped\n  READY: 1;\n";
+  text += "  ORDERED: " + number(criticalservice::DeletionIntent::Ordered) +
+          ";  -- the value of a CriticalService\n";
+  text += "  ORPHAN_RESOURCES: " + number(criticalservice::DeletionIntent::OrphanResources) + ";\n";
+  text += "  NO_CHILD: " + std::to_string(names_.mostChildren()) + ";\n";
+  text += "  GUARDED: " + word(model_.guarded) + ";\n";
+  text += "  CARRIES_OUT: " + word(model_.guarded && model_.runsDeferredDeletions) + ";\n\ntype\n";
+  text += "  slot_t: enum { nobody" + names_.allSlots() + " };\n";
+  text += "  finalizer_t: enum { f_none, f_foreground, f_orphan" + names_.allFinalizers() + " };\n";
+  text += "  link_t: 0.." + std::to_string(names_.mostOwners() - 1) + ";\n";
+  text += "  child_t: 0..NO_CHILD;\n";
+  text += "  step_t: 0.." + std::to_string(std::max<size_t>(model_.steps.size(), 1) - 1) + ";\n";
+  text += "  value_t: 0.." + std::to_string(cluster::kMaxReplicas) + ";\n";
+  text +=
+      R"(  role_t: enum { Plain, Namespace, Crd, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, Pod,
+                 PersistentVolumeClaim, PersistentVolume, CriticalService };
+  presence_t: enum { Absent, Live, Terminating };
+  owner_t: enum { NoOwner, Current, Dangling };
+  phase_t: enum { NoFlight, Decided, Confirmed };
+  policy_t: enum { Background, Foreground, Orphan, Unsaid };
+  insistence_t: enum { OnNothing, OnUid, OnVersion };
+  actor_t: enum { Client, Collector, Lifecycle, Workloads, Lastout };
+  answer_t: enum { IsDone, IsUnderWay, IsDenied, IsNotFound, IsConflict };
+  operation_t: enum { OnCreate, OnUpdate, OnDelete };
+  event_t: enum { Requested, Refused, Accepted, Gone, Created, Changed };
+  verb_t: enum { Delete, DryRun, Create, SetFinalizers, SetValue };
+  task_t: enum { NoTask, CreateChild, AdoptChild, DeleteChild, AskForChild, ScaleChild };
+  guard_role_t: enum { GuardsItself, GuardsCrdOfServices, GuardsProvider, GuardsParent, GuardsNeeded, GuardsHome };
+  flight_t: record
+    phase: phase_t;
+    touched: boolean;
+    stale: boolean;
+    criteria_held: boolean;
+  end;
+  object_t: record
+    presence: presence_t;
+    finalizers: array [finalizer_t] of boolean;
+    owners: array [link_t] of owner_t;
+    value: value_t;
+    collector: flight_t;
+    lifecycle: flight_t;
+    lastout: flight_t;
+    deferred: boolean;
+    deferred_policy: policy_t;
+    by_person: boolean;
+  end;
+  request_t: record
+    sent: boolean;
+    done: boolean;
+    flight: flight_t;
+  end;
+
+var
+  object: array [slot_t] of object_t;
+  step: array [step_t] of request_t;
+)";
+  for (const uint32_t bit : keptBits()) text += "  event_" + std::to_string(bit) + ": boolean;\n";
+  return text + "\n";
+}
+
+// --- what clients ask for
+
+std::string verbOf(const ClientStep& step) {
+  if (step.verb == ClientStep::Verb::Delete) return step.dryRun ? "DryRun" : "Delete";
+  if (step.verb == ClientStep::Verb::Create) return "Create";
+  return step.verb == ClientStep::Verb::SetFinalizers ? "SetFinalizers" : "SetValue";
+}
+
+std::string policyOf(const ClientStep& step) {
+  return step.hasPolicy ? std::string(toString(step.policy)) : "Unsaid";
+}
+
+std::string insistenceOf(const ClientStep& step) {
+  constexpr std::array<const char*, 3> kWords{"OnNothing", "OnUid", "OnVersion"};
+  return kWords.at(static_cast<size_t>(step.precondition));
+}
+
+std::string MurphiModel::steps() const {
+  const auto table = [this](const std::string& head, const std::string& otherwise,
+                            const std::function<std::string(const ClientStep&)>& value) {
+    std::vector<MurphiCase> cases;
+    for (size_t i = 0; i < model_.steps.size(); ++i)
+      cases.push_back(caseOf(std::to_string(i), value(model_.steps[i])));
+    return murphiFunction(head, "t", otherwise, cases);
+  };
+  std::string text = table("step_object(t: step_t): slot_t", "nobody",
+                           [this](const ClientStep& step) { return names_.slot(step.object); });
+  text += table("verb(t: step_t): verb_t", "Delete", verbOf);
+  text += table("step_policy(t: step_t): policy_t", "Unsaid", policyOf);
+  text += table("insistence(t: step_t): insistence_t", "OnNothing", insistenceOf);
+  text +=
+      table("retries(t: step_t): boolean", "false", [](const ClientStep& step) { return word(step.retry); });
+  text += table("is_server_side(t: step_t): boolean", "false",
+                [](const ClientStep& step) { return word(step.serverSide); });
+  text += table("step_value(t: step_t): value_t", "0", [](const ClientStep& step) {
+    const bool isValue =
+        step.verb == ClientStep::Verb::SetReplicas || step.verb == ClientStep::Verb::SetIntent;
+    return std::to_string(isValue ? step.value : 0);
+  });
+  text +=
+      table("sets_finalizer(t: step_t; f: finalizer_t): boolean", "false", [this](const ClientStep& step) {
+        const bool sets = step.verb == ClientStep::Verb::SetFinalizers;
+        return names_.isAnyOf("f", step.object, sets ? step.value : uint16_t{0});
+      });
+  std::vector<MurphiCase> waits;
+  for (size_t i = 0; i < compiled_.sendAfter.size(); ++i) {
+    const replay::WatchedEvent& event = compiled_.sendAfter[i];
+    if (event.slot != cluster::kNone)
+      waits.push_back(caseOf(std::to_string(i), "event_" + std::to_string(event.bit)));
+  }
+  return text + murphiFunction("may_be_sent(t: step_t): boolean", "t", "true", waits);
+}
+
+// --- what is expected to happen in some order
+
+std::set<uint32_t> MurphiModel::keptBits() const {
+  std::set<uint32_t> bits;
+  for (const replay::WatchedEvent& event : compiled_.sendAfter)
+    if (event.slot != cluster::kNone) bits.insert(event.bit);
+  if (!scope_.orders) return bits;
+  for (const replay::BeforePair& pair : compiled_.before) bits.insert(pair.first.bit);
+  return bits;
+}
+
+// What an event means that is number `bit`.
+std::string MurphiModel::happens(Slot slot, cluster::EventKind kind, uint32_t bit) const {
+  constexpr std::array<const char*, 6> kWords{"Requested", "Refused", "Accepted",
+                                              "Gone",      "Created", "Changed"};
+  std::string text;
+  if (scope_.orders && (compiled_.neverBits >> bit & 1) != 0)
+    text += "    error \"this should never happen\";\n";
+  for (const replay::BeforePair& pair : compiled_.before) {
+    if (!scope_.orders || pair.second.bit != bit) continue;
+    text += "    if !event_" + std::to_string(pair.first.bit) + " then error \"this came too early\"; end;\n";
+  }
+  if (keptBits().contains(bit)) text += "    event_" + std::to_string(bit) + " := true;\n";
+  if (text.empty()) return {};
+  return "  if e = " + std::string(kWords.at(static_cast<size_t>(kind))) + " & s = " + names_.slot(slot) +
+         " then\n" + text + "  end;\n";
+}
+
+std::string MurphiModel::events() const {
+  std::string text = "procedure happened(e: event_t; s: slot_t);\nbegin\n";
+  for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
+    const auto& monitors = model_.slots[slot].monitors;
+    for (size_t kind = 0; kind < monitors.size(); ++kind)
+      if (monitors.at(kind) != 0)
+        text += happens(slot, static_cast<cluster::EventKind>(kind), monitors.at(kind) - 1U);
+  }
+  return text + "end;\n";
+}
+
+// --- the beginning and the goal
+
+std::string MurphiModel::startOf(Slot slot, const ObjectState& object) const {
+  if (!object.present()) return {};
+  const std::string it = "  object[" + names_.slot(slot) + "].";
+  std::string text = it + "presence := " + (object.live() ? "Live" : "Terminating") + ";\n";
+  if (object.value != 0) text += it + "value := " + std::to_string(object.value) + ";\n";
+  for (const std::string& finalizer : names_.finalizers(slot, object.finalizers))
+    text += it + "finalizers[" + finalizer + "] := true;\n";
+  for (size_t i = 0; i < model_.slots[slot].owners.size(); ++i) {
+    if (object.owner(i) == cluster::OwnerState::None) continue;
+    const bool isCurrent = object.owner(i) == cluster::OwnerState::Current;
+    text += it + "owners[" + std::to_string(i) + "] := " + (isCurrent ? "Current" : "Dangling") + ";\n";
+  }
+  return text;
+}
+
+std::string MurphiModel::start() const {
+  const cluster::Machine machine(model_);
+  std::vector<uint64_t> words = machine.initial();
+  const cluster::StateRef state(words.data(), machine.layout());
+  std::string text = "\nstartstate\nbegin\n  clear object;\n  clear step;\n";
+  for (const uint32_t bit : keptBits()) text += "  event_" + std::to_string(bit) + " := false;\n";
+  if (model_.steps.empty()) text += "  step[0].sent := true;\n  step[0].done := true;\n";
+  for (Slot slot = 0; slot < model_.slots.size(); ++slot) text += startOf(slot, state.object(slot));
+  return text + "end;\n";
+}
+
+std::string MurphiModel::goal() const {
+  std::vector<std::string> all{"forall t: step_t do step[t].sent end"};
+  for (const Slot slot : compiled_.goal) all.push_back("!present(" + names_.slot(slot) + ")");
+  for (const std::vector<Slot>& some : compiled_.exists) {
+    if (!compiled_.mustExist) break;
+    std::vector<std::string> any;
+    for (const Slot slot : some) any.push_back("live(" + names_.slot(slot) + ")");
+    all.push_back(anyOf(any));
+  }
+  return "\nliveness \"can end\" " + allOf(all) + ";\n";
+}
+
+// --- what the rules do not cover
+
+kube::Errors uncovered(const cluster::Model& model) {
+  kube::Errors errors;
+  const auto refuse = [&](const std::string& what) {
+    errors.push_back(
+        {"a model for Rumur has no rules for " + what + ": prove the scenario without --murphi", {}, {}});
+  };
+  if (!model.works.empty()) refuse("ManifestWorks");
+  if (!model.policies.none()) refuse("DeletionPolicies");
+  if (std::ranges::any_of(model.steps,
+                          [](const ClientStep& step) { return step.verb == ClientStep::Verb::SetForm; }))
+    refuse("steps that write labels, annotations or fields");
+  return errors;
+}
+
+}  // namespace
+
+tl::expected<std::string, kube::Errors> toMurphi(const replay::Compiled& compiled, const ProofScope& scope) {
+  if (kube::Errors errors = uncovered(compiled.model); !errors.empty())
+    return tl::unexpected(std::move(errors));
+  return MurphiModel(compiled, scope).text();
+}
+
+}  // namespace lastout::prove

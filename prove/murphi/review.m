@@ -1,0 +1,375 @@
+-- lastout's verdict, storage, and one DELETE (docs/semantics.md, "Admission is three moments").
+
+-- --- reading
+
+-- Nothing keeps a terminating object; the node has to report a Pod stopped, too.
+function may_vanish(s: slot_t): boolean;
+begin
+  for f: finalizer_t do
+    if object[s].finalizers[f] then return false; end;
+  end;
+  return role(s) != Pod | object[s].value = STOPPED;
+end;
+
+function owns(owner: slot_t; s: slot_t; i: link_t): boolean;
+begin
+  return owner != nobody & owner_of(s, i) = owner & object[s].owners[i] = Current;
+end;
+
+-- A webhook, a conversion or an APIService whose backend does not answer.
+function fails(c: call_t): boolean;
+begin
+  if !present(named_by(c)) then return false; end;
+  return !answers(c);
+end;
+
+function call_fails(s: slot_t; o: operation_t): boolean;
+begin
+  for c: call_t do
+    if intercepts(c, s, o) & fails(c) then return true; end;
+  end;
+  return false;
+end;
+
+function conversion_fails(s: slot_t): boolean;
+begin
+  if crd_of(s) = nobody then return false; end;
+  for c: call_t do
+    if named_by(c) = crd_of(s) & intercepts_any(c, s) & fails(c) then return true; end;
+  end;
+  return false;
+end;
+
+function discovery_fails(): boolean;
+begin
+  for c: call_t do
+    if is_api_service(c) & fails(c) then return true; end;
+  end;
+  return false;
+end;
+
+-- --- lastout's verdict
+
+-- Deleted in the foreground, with nothing else to wait for than what it owns.
+function awaits_owned(s: slot_t): boolean;
+begin
+  if !terminating(s) then return false; end;
+  for f: finalizer_t do
+    if object[s].finalizers[f] != (f = f_foreground) then return false; end;
+  end;
+  return true;
+end;
+
+-- The CriticalService is there, and its intent lets it guard in this role.
+function guards(g: guard_t): boolean;
+begin
+  if !present(service_slot(guard_service(g))) then return false; end;
+  switch guard_role(g)
+    case GuardsItself, GuardsCrdOfServices: return object[service_slot(guard_service(g))].value = ORDERED;
+    case GuardsHome: return true;
+    else return object[service_slot(guard_service(g))].value != ORPHAN_RESOURCES;
+  end;
+end;
+
+function blocks(g: guard_t; held: boolean): boolean;
+begin
+  if !guards(g) then return false; end;
+  switch guard_role(g)
+    case GuardsItself, GuardsCrdOfServices: return present(provider_of(guard_service(g)));
+    case GuardsProvider: return !held & !criteria_met(guard_service(g));
+    case GuardsParent: return present(provider_of(guard_service(g))) & !criteria_met(guard_service(g));
+    case GuardsNeeded:
+      if !present(provider_of(guard_service(g))) then return false; end;
+      return !awaits_owned(provider_of(guard_service(g))) | !criteria_met(guard_service(g));
+    else return true;
+  end;
+end;
+
+function guarded(s: slot_t): boolean;
+begin
+  if !GUARDED then return false; end;
+  for g: guard_t do
+    if guarded_slot(g) = s & guards(g) then return true; end;
+  end;
+  return false;
+end;
+
+-- Every CriticalService that guards the provider says Hold.
+function is_to_be_held(s: slot_t): boolean;
+var any: boolean;
+begin
+  any := false;
+  for g: guard_t do
+    if guarded_slot(g) = s & guard_role(g) = GuardsProvider & guards(g) then
+      if !says_hold(guard_service(g)) then return false; end;
+      any := true;
+    end;
+  end;
+  return any;
+end;
+
+-- The verdict; held: lastout's finalizer keeps the provider, and nothing asks for the end of its Pods.
+function denies(s: slot_t; held: boolean): boolean;
+begin
+  if !GUARDED then return false; end;
+  for g: guard_t do
+    if guarded_slot(g) = s & blocks(g, held & is_to_be_held(s)) then return true; end;
+  end;
+  return false;
+end;
+
+function keeps_running(s: slot_t; asked: policy_t): boolean;
+begin
+  if !object[s].finalizers[held_finalizer(s)] | held_finalizer(s) = f_none then return false; end;
+  return !(asked = Foreground | (asked = Unsaid & object[s].finalizers[f_foreground]));
+end;
+
+function criteria_hold(s: slot_t): boolean;
+begin
+  for g: guard_t do
+    if guarded_slot(g) = s & blocks(g, false) then return false; end;
+  end;
+  return true;
+end;
+
+-- Which CriticalService records the deferred deletion of which object: none that of what must outlive them all.
+function records(g: guard_t): boolean;
+begin
+  switch guard_role(g)
+    case GuardsHome, GuardsCrdOfServices: return false;
+    else return true;
+  end;
+end;
+
+function is_recorded(s: slot_t; by_controller: boolean): boolean;
+begin
+  for g: guard_t do
+    if guarded_slot(g) = s & records(g) & present(service_slot(guard_service(g))) & defers(guard_service(g), by_controller) then
+      return true;
+    end;
+  end;
+  return false;
+end;
+
+function is_recorded_by(s: slot_t; service: slot_t): boolean;
+begin
+  for g: guard_t do
+    if guarded_slot(g) = s & records(g) & service_slot(guard_service(g)) = service then return true; end;
+  end;
+  return false;
+end;
+
+-- --- storage
+
+-- The request is in flight, or its client insists on the object that it saw.
+function notices(t: step_t): boolean;
+begin
+  return step[t].flight.phase != NoFlight | (insistence(t) != OnNothing & step[t].sent & !step[t].done);
+end;
+
+-- Requests for an object that has changed conflict in storage, and are reviewed again.
+procedure touch(s: slot_t);
+begin
+  object[s].collector.touched := object[s].collector.phase != NoFlight;
+  object[s].lifecycle.touched := object[s].lifecycle.phase != NoFlight;
+  object[s].lastout.touched := object[s].lastout.phase != NoFlight;
+  for t: step_t do
+    if step_object(t) = s & notices(t) then step[t].flight.touched := true; end;
+  end;
+end;
+
+-- A CriticalService that is gone defers nothing any more.
+procedure forget_deferred(service: slot_t);
+begin
+  for s: slot_t do
+    if object[s].deferred & s != service & is_recorded_by(s, service) & !is_recorded(s, !object[s].by_person) then
+      object[s].deferred := false;
+      object[s].deferred_policy := Background;
+      object[s].by_person := false;
+    end;
+  end;
+end;
+
+procedure erase(s: slot_t);
+begin
+  clear object[s];
+  forget_deferred(s);
+  happened(Gone, s);
+end;
+
+-- After a change of the object.
+procedure changed(s: slot_t);
+begin
+  if terminating(s) & may_vanish(s) then
+    erase(s);
+  else
+    touch(s);
+    happened(Changed, s);
+  end;
+end;
+
+procedure take_off(s: slot_t; f: finalizer_t);
+begin
+  object[s].finalizers[f] := false;
+  changed(s);
+end;
+
+-- A new object takes the name: what meant the old one means nothing any more.
+procedure create(s: slot_t);
+begin
+  for d: slot_t do
+    for i: link_t do
+      if owner_of(d, i) = s & object[d].owners[i] = Current then object[d].owners[i] := Dangling; end;
+    end;
+  end;
+  for t: step_t do
+    if step_object(t) = s & notices(t) then step[t].flight.stale := true; end;
+  end;
+  clear object[s];
+  object[s].presence := Live;
+  object[s].value := value_at_creation(s);
+  for f: finalizer_t do
+    object[s].finalizers[f] := created_with(s, f);
+  end;
+  for i: link_t do
+    if created_owned(s, i) then
+      if present(owner_of(s, i)) then
+        object[s].owners[i] := Current;
+      else
+        object[s].owners[i] := Dangling;
+      end;
+    end;
+  end;
+  happened(Created, s);
+end;
+
+function policy_in_force(s: slot_t; asked: policy_t): policy_t;
+begin
+  if asked != Unsaid | object[s].finalizers[f_foreground] | object[s].finalizers[f_orphan] then return asked; end;
+  if role(s) = Job then return Orphan; end;
+  return Unsaid;
+end;
+
+procedure commit_delete(s: slot_t; asked: policy_t);
+var policy: policy_t;
+    differs: boolean;
+begin
+  policy := policy_in_force(s, asked);
+  differs := live(s) | object[s].deferred;
+  if policy != Unsaid then
+    differs := differs | object[s].finalizers[f_foreground] != (policy = Foreground);
+    differs := differs | object[s].finalizers[f_orphan] != (policy = Orphan);
+    object[s].finalizers[f_foreground] := policy = Foreground;
+    object[s].finalizers[f_orphan] := policy = Orphan;
+  end;
+  if role(s) = Crd & live(s) then object[s].finalizers[cleanup_of(s)] := true; end;
+  object[s].presence := Terminating;
+  object[s].deferred := false;
+  object[s].deferred_policy := Background;
+  object[s].by_person := false;
+  happened(Accepted, s);
+  if may_vanish(s) then
+    erase(s);
+  elsif differs then
+    touch(s);
+    happened(Changed, s);
+  end;
+end;
+
+-- --- one DELETE: sent, confirmed, committed
+
+procedure defer(a: actor_t; s: slot_t; asked: policy_t; insists: insistence_t);
+begin
+  if !CARRIES_OUT | a = Lastout then return; end;
+  if a = Client & insists = OnVersion then return; end;
+  if !live(s) | !is_recorded(s, a != Client) then return; end;
+  if object[s].deferred & object[s].by_person & a != Client then return; end;
+  object[s].deferred := true;
+  object[s].by_person := a = Client;
+  object[s].deferred_policy := Background;
+  if asked != Unsaid then object[s].deferred_policy := asked; end;
+end;
+
+procedure deny(a: actor_t; s: slot_t; asked: policy_t; insists: insistence_t; var f: flight_t; var answer: answer_t);
+begin
+  clear f;
+  happened(Refused, s);
+  defer(a, s, asked, insists);
+  answer := IsDenied;
+end;
+
+-- Somebody else's webhook does not answer.
+procedure fail(s: slot_t; var f: flight_t; var answer: answer_t);
+begin
+  clear f;
+  happened(Refused, s);
+  answer := IsDenied;
+end;
+
+function conflicts(insists: insistence_t; stale: boolean; touched: boolean): boolean;
+begin
+  return (insists != OnNothing & stale) | (insists = OnVersion & touched);
+end;
+
+procedure send_delete(a: actor_t; s: slot_t; asked: policy_t; insists: insistence_t; var f: flight_t; var answer: answer_t);
+begin
+  happened(Requested, s);
+  answer := IsDone;
+  if !present(s) then
+    answer := IsNotFound;
+  elsif conflicts(insists, f.stale, f.touched) then
+    answer := IsConflict;
+  elsif role(s) = Namespace & terminating(s) then
+    answer := IsDone;
+  elsif call_fails(s, OnDelete) then
+    fail(s, f, answer);
+  elsif denies(s, keeps_running(s, asked)) then
+    deny(a, s, asked, insists, f, answer);
+  elsif guarded(s) then
+    clear f;
+    f.phase := Decided;
+    answer := IsUnderWay;
+  else
+    commit_delete(s, asked);
+  end;
+end;
+
+procedure confirm_delete(a: actor_t; s: slot_t; asked: policy_t; insists: insistence_t; var f: flight_t; var answer: answer_t);
+begin
+  answer := IsUnderWay;
+  if present(s) & denies(s, keeps_running(s, asked)) then
+    deny(a, s, asked, insists, f, answer);
+  else
+    f.phase := Confirmed;
+    f.criteria_held := criteria_hold(s);
+  end;
+end;
+
+procedure commit_reviewed(a: actor_t; s: slot_t; asked: policy_t; insists: insistence_t; var f: flight_t; var answer: answer_t);
+var stale, touched, criteria_held: boolean;
+begin
+  stale := f.stale;
+  touched := f.touched;
+  criteria_held := f.criteria_held;
+  clear f;
+  answer := IsDone;
+  if !present(s) then
+    answer := IsNotFound;
+  elsif conflicts(insists, stale, touched) then
+    answer := IsConflict;
+  elsif touched | stale then
+    if call_fails(s, OnDelete) then
+      fail(s, f, answer);
+    elsif denies(s, keeps_running(s, asked)) then
+      deny(a, s, asked, insists, f, answer);
+    else
+      f.phase := Decided;
+      answer := IsUnderWay;
+    end;
+  else
+    if !criteria_held & !keeps_running(s, policy_in_force(s, asked)) then
+      error "a deletion was committed although its criteria did not hold";
+    end;
+    commit_delete(s, asked);
+  end;
+end;

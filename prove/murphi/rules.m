@@ -1,0 +1,195 @@
+-- Everything that may happen, each with its condition.
+
+-- --- what may happen
+
+ruleset t: step_t do
+  rule "a client asks" !step[t].done & step[t].flight.phase = NoFlight & may_be_sent(t) ==>
+  begin
+    send_step(t);
+  end;
+
+  rule "the read before a client's DELETE" step[t].flight.phase = Decided ==>
+  var f: flight_t; answer: answer_t;
+  begin
+    f := step[t].flight;
+    confirm_delete(Client, step_object(t), step_policy(t), insistence(t), f, answer);
+    finish_step(t, f, answer);
+  end;
+
+  rule "a client's DELETE is committed" step[t].flight.phase = Confirmed ==>
+  var f: flight_t; answer: answer_t;
+  begin
+    f := step[t].flight;
+    commit_reviewed(Client, step_object(t), step_policy(t), insistence(t), f, answer);
+    finish_step(t, f, answer);
+  end;
+end;
+
+ruleset s: slot_t do
+  rule "the garbage collector deletes" live(s) & object[s].collector.phase = NoFlight & !has_solid_owner(s) & has_other_owner(s) ==>
+  var f: flight_t; answer: answer_t;
+  begin
+    clear f;
+    send_delete(Collector, s, collector_policy(s), OnUid, f, answer);
+    if answer = IsUnderWay then object[s].collector := f; end;
+  end;
+
+  rule "the read before the garbage collector's DELETE" object[s].collector.phase = Decided ==>
+  var f: flight_t; answer: answer_t;
+  begin
+    f := object[s].collector;
+    clear object[s].collector;
+    confirm_delete(Collector, s, collector_policy(s), OnUid, f, answer);
+    if answer = IsUnderWay then object[s].collector := f; end;
+  end;
+
+  rule "the garbage collector's DELETE is committed" object[s].collector.phase = Confirmed ==>
+  var f: flight_t; answer: answer_t;
+  begin
+    f := object[s].collector;
+    clear object[s].collector;
+    commit_reviewed(Collector, s, collector_policy(s), OnUid, f, answer);
+    if answer = IsUnderWay then object[s].collector := f; end;
+  end;
+
+  rule "the garbage collector drops references" live(s) & has_solid_owner(s) & has_other_owner(s) ==>
+  begin
+    release_dependents(s);
+  end;
+
+  rule "the garbage collector orphans dependents" terminating(s) & object[s].finalizers[f_orphan] ==>
+  begin
+    release_dependents(s);
+  end;
+
+  rule "the garbage collector ends a foreground deletion"
+    terminating(s) & !object[s].finalizers[f_orphan] & object[s].finalizers[f_foreground] & !has_dependents(s, true) ==>
+  begin
+    release_dependents(s);
+  end;
+
+  rule "the namespace controller deletes" live(s) & ends_content(namespace_of(s)) & object[s].lifecycle.phase = NoFlight ==>
+  var f: flight_t; answer: answer_t;
+  begin
+    clear f;
+    send_delete(Lifecycle, s, Background, OnNothing, f, answer);
+    if answer = IsUnderWay then object[s].lifecycle := f; end;
+  end;
+
+  rule "the read before the namespace controller's DELETE" object[s].lifecycle.phase = Decided ==>
+  var f: flight_t; answer: answer_t;
+  begin
+    f := object[s].lifecycle;
+    clear object[s].lifecycle;
+    confirm_delete(Lifecycle, s, Background, OnNothing, f, answer);
+    if answer = IsUnderWay then object[s].lifecycle := f; end;
+  end;
+
+  rule "the namespace controller's DELETE is committed" object[s].lifecycle.phase = Confirmed ==>
+  var f: flight_t; answer: answer_t;
+  begin
+    f := object[s].lifecycle;
+    clear object[s].lifecycle;
+    commit_reviewed(Lifecycle, s, Background, OnNothing, f, answer);
+    if answer = IsUnderWay then object[s].lifecycle := f; end;
+  end;
+
+  rule "a namespace is empty" role(s) = Namespace & ends_content(s) & is_empty(s) & !discovery_fails() ==>
+  begin
+    take_off(s, cleanup_of(s));
+  end;
+
+  rule "a CRD's instances are deleted" role(s) = Crd & ends_content(s) & has_instances_to_delete(s) ==>
+  begin
+    delete_instances(s);
+  end;
+
+  rule "a CRD has no instances" role(s) = Crd & ends_content(s) & is_empty(s) ==>
+  begin
+    take_off(s, cleanup_of(s));
+  end;
+
+  rule "storage is used no more"
+    (role(s) = PersistentVolumeClaim | role(s) = PersistentVolume) & ends_content(s) & !is_used(s) ==>
+  begin
+    take_off(s, cleanup_of(s));
+  end;
+
+  rule "a workload's controller acts" live(s) & is_workload(s) & next_child(s) != NO_CHILD ==>
+  begin
+    sync_child(s, child_of(s, next_child(s)), child_task(s, next_child(s)));
+  end;
+
+  rule "a Pod becomes ready" role(s) = Pod & live(s) & object[s].value = 0 & may_start(s) ==>
+  begin
+    object[s].value := READY;
+    changed(s);
+  end;
+
+  rule "a Pod has stopped" role(s) = Pod & terminating(s) & object[s].value != STOPPED ==>
+  begin
+    object[s].value := STOPPED;
+    changed(s);
+  end;
+
+  rule "lastout runs a deferred deletion" CARRIES_OUT & object[s].lastout.phase = NoFlight & carries_out(s) ==>
+  var f: flight_t; answer: answer_t;
+  begin
+    clear f;
+    send_delete(Lastout, s, object[s].deferred_policy, OnVersion, f, answer);
+    if answer = IsUnderWay then object[s].lastout := f; end;
+  end;
+
+  rule "the read before lastout's DELETE" object[s].lastout.phase = Decided & !(terminating(s) & held_finalizer(s) != f_none) ==>
+  var f: flight_t; answer: answer_t;
+  begin
+    f := object[s].lastout;
+    clear object[s].lastout;
+    confirm_delete(Lastout, s, lastout_policy(s), OnVersion, f, answer);
+    if answer = IsUnderWay then object[s].lastout := f; end;
+  end;
+
+  rule "lastout's DELETE is committed" object[s].lastout.phase = Confirmed & !(terminating(s) & held_finalizer(s) != f_none) ==>
+  var f: flight_t; answer: answer_t;
+  begin
+    f := object[s].lastout;
+    clear object[s].lastout;
+    commit_reviewed(Lastout, s, lastout_policy(s), OnVersion, f, answer);
+    if answer = IsUnderWay then object[s].lastout := f; end;
+  end;
+
+  rule "lastout holds a provider" present(s) & !call_fails(s, OnUpdate) & holding_begins(s) ==>
+  begin
+    object[s].finalizers[held_finalizer(s)] := true;
+    changed(s);
+  end;
+
+  rule "lastout holds a provider no more" present(s) & !call_fails(s, OnUpdate) & holding_ends(s) ==>
+  begin
+    take_off(s, held_finalizer(s));
+  end;
+
+  rule "lastout is about to let a provider go"
+    present(s) & !call_fails(s, OnUpdate) & may_be_let_go(s) & object[s].lastout.phase = NoFlight ==>
+  begin
+    object[s].lastout.phase := Decided;
+  end;
+
+  rule "the read before lastout lets a provider go" object[s].lastout.phase = Decided & terminating(s) & held_finalizer(s) != f_none ==>
+  begin
+    confirm_letting_go(s);
+  end;
+
+  rule "lastout lets a provider go" object[s].lastout.phase = Confirmed & terminating(s) & held_finalizer(s) != f_none ==>
+  begin
+    let_go(s);
+  end;
+end;
+
+ruleset c: controller_t; s: slot_t do
+  rule "a finalizer is taken off"
+    terminating(s) & acts_on(c, s) & object[s].finalizers[finalizer_of(c)] & works(c) & may_remove(c, s) & !call_fails(s, OnUpdate) ==>
+  begin
+    take_off(s, finalizer_of(c));
+  end;
+end;

@@ -1,0 +1,464 @@
+#include "prove/murphi_tables.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "cluster/machine.h"
+#include "kube/well_known.h"
+
+namespace lastout::prove {
+
+namespace {
+
+using cluster::Interception;
+using cluster::kNone;
+using cluster::Model;
+using cluster::ModelRole;
+using cluster::RemovalNeeds;
+using cluster::Slot;
+using cluster::SlotInfo;
+using criticalservice::Criterion;
+
+// "s3_deployments_apps_operator_controller": unique by its number, readable by the rest.
+std::string identifier(const std::string& prefix, size_t number, const std::string& name) {
+  constexpr size_t kMostOfName = 80;
+  std::string text = prefix + std::to_string(number) + "_" + name.substr(0, kMostOfName);
+  const auto isPlain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  };
+  std::ranges::replace_if(
+      text, [&](char c) { return !isPlain(c); }, '_');
+  return text;
+}
+
+std::string joined(const std::vector<std::string>& conditions, const char* between, const char* ofNone) {
+  if (conditions.empty()) return ofNone;
+  std::string text = "(" + conditions.front() + ")";
+  for (size_t i = 1; i < conditions.size(); ++i) text += std::string(between) + "(" + conditions[i] + ")";
+  return text;
+}
+
+// Writes the functions of one model.
+class TableWriter {
+ public:
+  TableWriter(const Model& model, const MurphiNames& names) : model_(model), names_(names) { collectCalls(); }
+
+  std::string text() {
+    objects();
+    creation();
+    relatives();
+    calls();
+    guards();
+    controllers();
+    return std::move(text_);
+  }
+
+ private:
+  // An Interception, and the objects whose requests it is asked about.
+  struct Call {
+    Interception whom;
+    std::map<Slot, const Interception*> of;
+    bool isApiService = false;
+  };
+
+  void collectCalls();
+  Call& callOf(const Interception& whom);
+  void objects();
+  void creation();
+  void relatives();
+  void calls();
+  void guards();
+  void services();
+  void controllers();
+
+  void range(const std::string& type, size_t count) {
+    text_ += "type " + type + ": 0.." + std::to_string(std::max<size_t>(count, 1) - 1) + ";\n";
+  }
+  // A function of all slots.
+  void bySlot(const std::string& head, const std::string& otherwise,
+              const std::function<std::string(Slot)>& value) {
+    std::vector<MurphiCase> cases;
+    for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
+      const std::string one = value(slot);
+      if (one != otherwise) cases.push_back(caseOf(names_.slot(slot), one));
+    }
+    text_ += murphiFunction(head, "s", otherwise, cases);
+  }
+  // A function of all slots and an index in a list that each has.
+  void byPlace(const std::string& head, const std::string& otherwise,
+               const std::function<std::vector<std::string>(Slot)>& values) {
+    std::vector<MurphiCase> cases;
+    for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
+      std::string body;
+      const std::vector<std::string> list = values(slot);
+      for (size_t i = 0; i < list.size(); ++i)
+        if (list[i] != otherwise)
+          body += "if i = " + std::to_string(i) + " then return " + list[i] + "; end; ";
+      if (!body.empty()) cases.push_back({names_.slot(slot), body + "return " + otherwise + ";"});
+    }
+    text_ += murphiFunction(head, "s", otherwise, cases);
+  }
+  void byNumber(const std::string& head, const std::string& variable, const std::string& otherwise,
+                size_t count, const std::function<std::string(size_t)>& value) {
+    std::vector<MurphiCase> cases;
+    for (size_t i = 0; i < count; ++i) cases.push_back(caseOf(std::to_string(i), value(i)));
+    text_ += murphiFunction(head, variable, otherwise, cases);
+  }
+
+  std::string present(Slot slot) const { return "present(" + names_.slot(slot) + ")"; }
+  std::string allPresent(const std::vector<Slot>& slots) const {
+    std::vector<std::string> all;
+    for (const Slot slot : slots) all.push_back(present(slot));
+    return allOf(all);
+  }
+  std::string is(Slot slot) const { return "s = " + names_.slot(slot); }
+  void podsOf(Slot workload, std::set<Slot>& pods) const;
+  std::string hasReadyPod(Slot workload) const;
+  std::string answers(const Interception& whom) const;
+  std::string met(const Criterion& criterion) const;
+  std::string mayRemove(const RemovalNeeds& needs) const;
+  struct GuardOf {
+    Slot slot;
+    admission::GuardEntry entry;
+  };
+
+  const Model& model_;
+  const MurphiNames& names_;
+  std::vector<Call> calls_;
+  std::string text_ = "\n-- --- the objects of the scenario\n\n";
+};
+
+std::string roleOf(ModelRole role) {
+  constexpr std::array<const char*, 15> kWords{"Plain",
+                                               "Namespace",
+                                               "Crd",
+                                               "Deployment",
+                                               "ReplicaSet",
+                                               "StatefulSet",
+                                               "DaemonSet",
+                                               "Job",
+                                               "CronJob",
+                                               "Pod",
+                                               "PersistentVolumeClaim",
+                                               "PersistentVolume",
+                                               "ManifestWork",
+                                               "AppliedManifestWork",
+                                               "CriticalService"};
+  return kWords.at(static_cast<size_t>(role));
+}
+
+void TableWriter::objects() {
+  bySlot("role(s: slot_t): role_t", "Plain", [&](Slot slot) { return roleOf(model_.slots[slot].role); });
+  bySlot("namespace_of(s: slot_t): slot_t", "nobody",
+         [&](Slot slot) { return names_.slot(model_.slots[slot].namespaceSlot); });
+  bySlot("crd_of(s: slot_t): slot_t", "nobody",
+         [&](Slot slot) { return names_.slot(model_.slots[slot].crd); });
+  bySlot("cleanup_of(s: slot_t): finalizer_t", "f_none",
+         [&](Slot slot) { return names_.finalizer(slot, model_.slots[slot].cleanupBit); });
+  bySlot("held_finalizer(s: slot_t): finalizer_t", "f_none",
+         [&](Slot slot) { return names_.finalizer(slot, model_.slots[slot].heldBit); });
+  bySlot("may_start(s: slot_t): boolean", "true",
+         [&](Slot slot) { return allPresent(model_.slots[slot].startsWith); });
+}
+
+void TableWriter::creation() {
+  bySlot("value_at_creation(s: slot_t): value_t", "0",
+         [&](Slot slot) { return std::to_string(model_.slots[slot].valueAtCreation); });
+  bySlot("created_with(s: slot_t; f: finalizer_t): boolean", "false",
+         [&](Slot slot) { return names_.isAnyOf("f", slot, model_.slots[slot].finalizersAtCreation); });
+  byPlace("created_owned(s: slot_t; i: link_t): boolean", "false", [&](Slot slot) {
+    std::vector<std::string> owned;
+    for (size_t i = 0; i < model_.slots[slot].owners.size(); ++i)
+      owned.push_back(word((model_.slots[slot].ownersAtCreation >> i & 1) != 0));
+    return owned;
+  });
+}
+
+void TableWriter::relatives() {
+  const auto owners = [this](Slot slot, const std::function<std::string(const cluster::OwnerLink&)>& value) {
+    std::vector<std::string> list;
+    for (const cluster::OwnerLink& link : model_.slots[slot].owners) list.push_back(value(link));
+    return list;
+  };
+  byPlace("owner_of(s: slot_t; i: link_t): slot_t", "nobody", [&](Slot slot) {
+    return owners(slot, [&](const cluster::OwnerLink& link) { return names_.slot(link.owner); });
+  });
+  byPlace("blocks_owner(s: slot_t; i: link_t): boolean", "false", [&](Slot slot) {
+    return owners(slot, [](const cluster::OwnerLink& link) { return word(link.blockOwnerDeletion); });
+  });
+  byPlace("child_of(s: slot_t; i: child_t): slot_t", "nobody", [&](Slot slot) {
+    std::vector<std::string> list;
+    for (const Slot child : model_.slots[slot].children) list.push_back(names_.slot(child));
+    return list;
+  });
+}
+
+// --- who is called: webhooks, conversions, other API servers
+
+TableWriter::Call& TableWriter::callOf(const Interception& whom) {
+  const auto identity = [](const Interception& one) {
+    return std::tie(one.configuration, one.serviceKey, one.service, one.hasOtherEndpoints, one.workloads,
+                    one.webhook);
+  };
+  const auto found =
+      std::ranges::find_if(calls_, [&](const Call& one) { return identity(one.whom) == identity(whom); });
+  if (found != calls_.end()) return *found;
+  calls_.push_back({.whom = whom, .of = {}});
+  return calls_.back();
+}
+
+void TableWriter::collectCalls() {
+  for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
+    for (const Interception& one : model_.slots[slot].interceptions) callOf(one).of[slot] = &one;
+  }
+  for (const Interception& one : model_.apiServices) callOf(one).isApiService = true;
+}
+
+std::string TableWriter::answers(const Interception& whom) const {
+  if (whom.hasOtherEndpoints) return present(whom.service);
+  std::vector<std::string> any;
+  for (const Slot workload : whom.workloads)
+    any.push_back(model_.slots[workload].role == ModelRole::Plain ? present(workload)
+                                                                  : hasReadyPod(workload));
+  return allOf({present(whom.service), anyOf(any)});
+}
+
+void TableWriter::calls() {
+  range("call_t", calls_.size());
+  byNumber("named_by(c: call_t): slot_t", "c", "nobody", calls_.size(),
+           [&](size_t i) { return names_.slot(calls_[i].whom.configuration); });
+  byNumber("answers(c: call_t): boolean", "c", "true", calls_.size(),
+           [&](size_t i) { return answers(calls_[i].whom); });
+  byNumber("is_api_service(c: call_t): boolean", "c", "false", calls_.size(),
+           [&](size_t i) { return word(calls_[i].isApiService); });
+  byNumber("intercepts_any(c: call_t; s: slot_t): boolean", "c", "false", calls_.size(), [&](size_t i) {
+    std::vector<std::string> any;
+    for (const auto& [slot, one] : calls_[i].of) any.push_back(is(slot));
+    return anyOf(any);
+  });
+  byNumber("intercepts(c: call_t; s: slot_t; o: operation_t): boolean", "c", "false", calls_.size(),
+           [&](size_t i) {
+             std::vector<std::string> any;
+             for (const auto& [slot, one] : calls_[i].of) {
+               if (one->onCreate) any.push_back(is(slot) + " & o = OnCreate");
+               if (one->onUpdate) any.push_back(is(slot) + " & o = OnUpdate");
+               if (one->onDelete) any.push_back(is(slot) + " & o = OnDelete");
+             }
+             return anyOf(any);
+           });
+}
+
+// --- what lastout guards
+
+// As the documents say it, object by object.
+std::string TableWriter::met(const Criterion& criterion) const {
+  if (!criticalservice::doubtOf(criterion).empty()) return "false";
+  std::vector<std::string> any;
+  for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
+    const kube::ObjectKey& key = model_.slots[slot].key;
+    if (const auto* specific = std::get_if<criticalservice::SpecificResourceCriterion>(&criterion)) {
+      if (key == specific->object) any.push_back(present(slot));
+    } else if (key.type == criticalservice::typeOf(criterion)) {
+      const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
+      const std::string carried = finalizer == nullptr ? "" : names_.finalizerNamed(finalizer->finalizerName);
+      any.push_back(finalizer == nullptr ? present(slot)
+                                         : "object[" + names_.slot(slot) + "].finalizers[" + carried + "]");
+    }
+  }
+  return "!(" + anyOf(any) + ")";
+}
+
+std::string guardRoleOf(admission::GuardRole role, bool isItself) {
+  switch (role) {
+    case admission::GuardRole::Service:
+      return isItself ? "GuardsItself" : "GuardsCrdOfServices";
+    case admission::GuardRole::Provider:
+      return "GuardsProvider";
+    case admission::GuardRole::ProviderParent:
+      return "GuardsParent";
+    case admission::GuardRole::Dependency:
+      return "GuardsNeeded";
+    case admission::GuardRole::LastoutNamespace:
+      return "GuardsHome";
+  }
+  return "GuardsHome";
+}
+
+void TableWriter::guards() {
+  std::vector<GuardOf> all;
+  for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
+    for (const admission::GuardEntry& entry : model_.slots[slot].guardEntries) all.push_back({slot, entry});
+  }
+  range("guard_t", all.size());
+  range("service_t", model_.services.size());
+  byNumber("guarded_slot(g: guard_t): slot_t", "g", "nobody", all.size(),
+           [&](size_t i) { return names_.slot(all[i].slot); });
+  byNumber("guard_service(g: guard_t): service_t", "g", "0", all.size(),
+           [&](size_t i) { return std::to_string(all[i].entry.service); });
+  byNumber("guard_role(g: guard_t): guard_role_t", "g", "GuardsHome", all.size(), [&](size_t i) {
+    return guardRoleOf(all[i].entry.role, model_.services[all[i].entry.service] == all[i].slot);
+  });
+  services();
+}
+
+void TableWriter::services() {
+  const size_t count = model_.services.size();
+  byNumber("service_slot(v: service_t): slot_t", "v", "nobody", count,
+           [&](size_t i) { return names_.slot(model_.services[i]); });
+  byNumber("provider_of(v: service_t): slot_t", "v", "nobody", count, [&](size_t i) {
+    return names_.slot(model_.find(model_.serviceSpecs[i].provider).value_or(kNone));
+  });
+  byNumber("says_hold(v: service_t): boolean", "v", "false", count, [&](size_t i) {
+    return word(model_.serviceSpecs[i].enforcement == criticalservice::EnforcementMode::Hold);
+  });
+  byNumber("defers(v: service_t; by_controller: boolean): boolean", "v", "false", count,
+           [&](size_t i) -> std::string {
+             const criticalservice::DeferralMode mode = model_.serviceSpecs[i].deferral;
+             if (mode == criticalservice::DeferralMode::Always) return "true";
+             return mode == criticalservice::DeferralMode::Controllers ? "by_controller" : "false";
+           });
+  byNumber("criteria_met(v: service_t): boolean", "v", "true", count, [&](size_t i) {
+    std::vector<std::string> all;
+    for (const Criterion& criterion : model_.serviceSpecs[i].criteria) all.push_back(met(criterion));
+    return allOf(all);
+  });
+}
+
+// --- controllers
+
+void TableWriter::podsOf(Slot workload, std::set<Slot>& pods) const {
+  const SlotInfo& info = model_.slots[workload];
+  if (info.role == ModelRole::Pod) pods.insert(workload);
+  if (info.role == ModelRole::Pod || info.role == ModelRole::PersistentVolumeClaim) return;
+  for (const Slot child : info.children) podsOf(child, pods);
+}
+
+std::string TableWriter::hasReadyPod(Slot workload) const {
+  if (workload == kNone) return "true";
+  std::set<Slot> pods;
+  podsOf(workload, pods);
+  std::vector<std::string> any;
+  for (const Slot pod : pods) any.push_back("ready(" + names_.slot(pod) + ")");
+  return anyOf(any);
+}
+
+std::string TableWriter::mayRemove(const RemovalNeeds& needs) const {
+  std::vector<std::string> all;
+  for (const Slot slot : needs.waitsFor) all.push_back("!" + present(slot));
+  for (const RemovalNeeds::Need& need : needs.needs) {
+    std::vector<std::string> any;
+    for (const std::vector<Slot>& way : need.ways) any.push_back(allPresent(way));
+    all.push_back(anyOf(any));
+  }
+  return allOf(all);
+}
+
+void TableWriter::controllers() {
+  const size_t count = model_.controllers.size();
+  range("controller_t", count);
+  const auto removals = [this](size_t controller,
+                               const std::function<std::string(Slot, const cluster::Removal&)>& condition) {
+    std::vector<std::string> any;
+    for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
+      for (const cluster::Removal& removal : model_.slots[slot].removals)
+        if (removal.controller == controller) any.push_back(condition(slot, removal));
+    }
+    return anyOf(any);
+  };
+  byNumber("finalizer_of(c: controller_t): finalizer_t", "c", "f_none", count,
+           [&](size_t i) { return names_.finalizerNamed(model_.controllers[i].finalizer); });
+  byNumber("works(c: controller_t): boolean", "c", "false", count, [&](size_t i) {
+    const Slot runsIn = model_.controllers[i].runsIn;
+    return runsIn == kNone ? "true" : allOf({hasReadyPod(runsIn), allPresent(model_.slots[runsIn].rights)});
+  });
+  byNumber("acts_on(c: controller_t; s: slot_t): boolean", "c", "false", count, [&](size_t i) {
+    return removals(i, [this](Slot slot, const cluster::Removal&) { return is(slot); });
+  });
+  byNumber("may_remove(c: controller_t; s: slot_t): boolean", "c", "false", count, [&](size_t i) {
+    return removals(i, [this](Slot slot, const cluster::Removal& removal) {
+      return is(slot) + " & " + mayRemove(removal.needs);
+    });
+  });
+}
+
+}  // namespace
+
+MurphiNames::MurphiNames(const Model& model) : model_(model) {
+  std::set<std::string> names;
+  for (const SlotInfo& info : model.slots) {
+    slots_.push_back(identifier("s", slots_.size(), kube::toString(info.key)));
+    names.insert(info.finalizers.begin(), info.finalizers.end());
+    mostOwners_ = std::max(mostOwners_, info.owners.size());
+    mostChildren_ = std::max(mostChildren_, info.children.size());
+  }
+  finalizerNames_.assign(names.begin(), names.end());
+}
+
+std::string MurphiNames::finalizerNamed(const std::string& name) const {
+  if (name == kube::kForegroundFinalizer) return "f_foreground";
+  if (name == kube::kOrphanFinalizer) return "f_orphan";
+  const auto found = std::ranges::lower_bound(finalizerNames_, name);
+  if (found == finalizerNames_.end() || *found != name) return "f_none";
+  return identifier("f", static_cast<size_t>(found - finalizerNames_.begin()), name);
+}
+
+std::vector<std::string> MurphiNames::finalizers(Slot slot, uint16_t bits) const {
+  std::vector<std::string> result;
+  for (const std::string& name : cluster::finalizerNames(model_.slots[slot], bits))
+    result.push_back(finalizerNamed(name));
+  return result;
+}
+
+std::string MurphiNames::finalizer(Slot slot, uint16_t bit) const {
+  const std::vector<std::string> all = finalizers(slot, bit);
+  return all.empty() ? "f_none" : all.front();
+}
+
+std::string MurphiNames::isAnyOf(const std::string& variable, Slot slot, uint16_t bits) const {
+  std::vector<std::string> any;
+  for (const std::string& finalizer : finalizers(slot, bits)) any.push_back(variable + " = " + finalizer);
+  return anyOf(any);
+}
+
+std::string MurphiNames::allSlots() const {
+  std::string text;
+  for (const std::string& slot : slots_) text += ",\n    " + slot;
+  return text;
+}
+
+std::string MurphiNames::allFinalizers() const {
+  std::string text;
+  for (const std::string& name : finalizerNames_) text += ", " + finalizerNamed(name);
+  return text;
+}
+
+MurphiCase caseOf(std::string key, const std::string& value) {
+  return {std::move(key), "return " + value + ";"};
+}
+
+std::string murphiFunction(const std::string& head, const std::string& variable, const std::string& otherwise,
+                           const std::vector<MurphiCase>& cases) {
+  std::string text = "function " + head + ";\nbegin\n";
+  if (!cases.empty()) {
+    text += "  switch " + variable + "\n";
+    for (const MurphiCase& one : cases) text += "    case " + one.key + ": " + one.body + "\n";
+    text += "  end;\n";
+  }
+  return text + "  return " + otherwise + ";\nend;\n\n";
+}
+
+std::string murphiTables(const Model& model, const MurphiNames& names) {
+  return TableWriter(model, names).text();
+}
+
+std::string word(bool value) { return value ? "true" : "false"; }
+
+std::string allOf(const std::vector<std::string>& conditions) { return joined(conditions, " & ", "true"); }
+
+std::string anyOf(const std::vector<std::string>& conditions) { return joined(conditions, " | ", "false"); }
+
+}  // namespace lastout::prove

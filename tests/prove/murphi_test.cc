@@ -1,0 +1,160 @@
+// A second opinion: the rules in prove/murphi/ and the machine give the same verdicts and have the same
+// states.
+#include "prove/murphi.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <re2/re2.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "kube/parse.h"
+#include "tests/replay/play.h"
+#include "tests/support/program.h"
+
+namespace lastout::prove {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct Opinion {
+  bool isProven = false;
+  uint64_t states = 0;
+  friend bool operator==(const Opinion&, const Opinion&) = default;
+};
+void PrintTo(const Opinion& opinion, std::ostream* out) {
+  *out << (opinion.isProven ? "PROVEN" : "STUCK") << ", " << opinion.states << " states";
+}
+
+std::unique_ptr<const replay::Ready> shipped(const std::string& name) {
+  const std::string path = "scenarios/" + name + ".yaml";
+  return replay::ready(*kube::readFile(path), path);
+}
+
+ProofScope scopeOf(const replay::Ready& ready) {
+  return {.orders = ready.scenario.expect.ends != replay::Ending::Stuck};
+}
+
+Opinion ofMachine(const replay::Ready& ready) {
+  const Proof proof = proveScenario(ready.compiled, scopeOf(ready));
+  return {.isProven = proof.verdict == ProofResult::Proven, .states = proof.states};
+}
+
+// A folder of its own, which goes with it.
+class Folder {
+ public:
+  Folder() : path_(std::filesystem::temp_directory_path() / ("lastout-murphi-" + std::to_string(getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+Opinion ofRumur(const std::string& model) {
+  const Folder folder;
+  std::ofstream(folder.file("model.m")) << model;
+  const testing::Ran ran = testing::shell("scripts/second-opinion --model " + folder.file("model.m"));
+  Opinion opinion;
+  std::string verdict;
+  EXPECT_TRUE(RE2::PartialMatch(ran.out, R"(^([A-Z]+), (\d+) states)", &verdict, &opinion.states))
+      << ran.out << ran.err;
+  opinion.isProven = verdict == "PROVEN";
+  return opinion;
+}
+
+std::string modelOf(const replay::Ready& ready) {
+  auto model = toMurphi(ready.compiled, scopeOf(ready));
+  EXPECT_TRUE(model) << (model ? "" : toString(model.error().front()));
+  return model.value_or("");
+}
+
+class SecondOpinion : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(SecondOpinion, AgreesInVerdictAndStates) {
+  const auto ready = shipped(GetParam());
+  ASSERT_TRUE(ready);
+  EXPECT_EQ(ofRumur(modelOf(*ready)), ofMachine(*ready));
+}
+
+std::string nameOf(const ::testing::TestParamInfo<const char*>& info) {
+  std::string name = info.param;
+  std::erase(name, '-');
+  return name;
+}
+
+// Each is translated to C and compiled, which takes seconds; a sanitizer sees nothing of that.
+#ifdef LASTOUT_SANITIZED
+const auto kCompared = ::testing::Values("own-namespace");
+#else
+const auto kCompared = ::testing::Values(
+    "apiservice-left-behind", "controller-in-job", "crd-deleted-directly", "crd-of-criticalservices",
+    "cycle-of-two", "dependency-apiservice", "foreground-delete", "hold-background", "hold-foreground",
+    "intent-orphan", "late-instance-with-crd", "needs-credentials", "own-namespace", "provider-recreated",
+    "provider-statefulset", "provider-webhook-unguarded", "reapplied-crd");
+#endif
+
+INSTANTIATE_TEST_SUITE_P(Of, SecondOpinion, kCompared, nameOf);
+
+// One of Kubernetes' rules, written wrongly.
+struct Mistake {
+  const char* scenario;
+  const char* right;
+  const char* wrong;
+};
+void PrintTo(const Mistake& mistake, std::ostream* out) {
+  *out << mistake.wrong << " in " << mistake.scenario;
+}
+
+class Mistakes : public ::testing::TestWithParam<Mistake> {};
+
+TEST_P(Mistakes, AreSeen) {
+  const auto ready = shipped(GetParam().scenario);
+  ASSERT_TRUE(ready);
+  std::string model = modelOf(*ready);
+  const size_t at = model.find(GetParam().right);
+  ASSERT_NE(at, std::string::npos);
+  model.replace(at, std::string(GetParam().right).size(), GetParam().wrong);
+  EXPECT_NE(ofRumur(model), ofMachine(*ready));
+}
+
+#ifdef LASTOUT_SANITIZED
+const auto kMistakes = ::testing::Values(
+#else
+const auto kMistakes = ::testing::Values(
+    Mistake{"apiservice-left-behind", "& is_empty(s) & !discovery_fails() ==>", "& is_empty(s) ==>"},
+    Mistake{"provider-webhook-unguarded", "elsif call_fails(s, OnDelete) then", "elsif false then"},
+    Mistake{"foreground-delete", "return Foreground; end;\n  if object[s].finalizers[f_orphan]",
+            "return Background; end;\n  if object[s].finalizers[f_orphan]"},
+#endif
+    Mistake{"crd-deleted-directly", "role(s) = Crd & ends_content(s) & is_empty(s) ==>",
+            "role(s) = Crd & ends_content(s) ==>"});
+
+INSTANTIATE_TEST_SUITE_P(Of, Mistakes, kMistakes);
+
+TEST(Murphi, TheScriptComparesBoth) {
+  const testing::Ran ran =
+      testing::shell("LASTOUT=\"$(command -v lastout)\" scripts/second-opinion scenarios/own-namespace.yaml");
+  EXPECT_EQ(ran.exitCode, 0);
+  EXPECT_EQ(ran.out, "own-namespace.yaml: prove says STUCK, 20 states; Rumur says STUCK, 20 states\n");
+}
+
+TEST(Murphi, TellsWhatItHasNoRulesFor) {
+  const auto ofWorks = toMurphi(shipped("story-one-work")->compiled, {});
+  ASSERT_FALSE(ofWorks);
+  EXPECT_THAT(ofWorks.error(),
+              ElementsAre(::testing::Field(&kube::Error::message, HasSubstr("ManifestWorks"))));
+  const auto ofPolicies = toMurphi(shipped("policy-usage")->compiled, {});
+  ASSERT_FALSE(ofPolicies);
+  EXPECT_THAT(ofPolicies.error().front().message, HasSubstr("DeletionPolicies"));
+}
+
+}  // namespace
+}  // namespace lastout::prove
