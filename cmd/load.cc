@@ -10,8 +10,19 @@
 namespace lastout::cmd {
 namespace {
 
-// What other commands read, or other options of these.
-kube::Errors refused(const std::vector<std::string>& paths) {
+// With their warnings on the standard error.
+tl::expected<Scenarios, kube::Errors> warned(tl::expected<Scenarios, kube::Errors> all) {
+  if (!all) return all;
+  std::vector<const replay::Ready*> scenarios;
+  scenarios.reserve(all->size());
+  for (const auto& ready : *all) scenarios.push_back(ready.get());
+  if (auto done = warnAbout(scenarios); !done) return tl::unexpected(std::move(done.error()));
+  return all;
+}
+
+}  // namespace
+
+kube::Errors refusedScenarioPaths(const std::vector<std::string>& paths) {
   kube::Errors errors;
   for (const std::string& path : paths) {
     if (path == kStandardInput)
@@ -23,11 +34,9 @@ kube::Errors refused(const std::vector<std::string>& paths) {
   return errors;
 }
 
-// With their warnings on the standard error.
-tl::expected<Scenarios, kube::Errors> warned(tl::expected<Scenarios, kube::Errors> all) {
-  if (!all) return all;
+tl::expected<void, kube::Errors> warnAbout(const std::vector<const replay::Ready*>& all) {
   kube::Errors warnings;
-  for (const auto& ready : *all) {
+  for (const replay::Ready* ready : all) {
     auto found = replay::warningsOf(ready->scenario);
     if (!found) return tl::unexpected(std::move(found.error()));
     warnings.insert(warnings.end(), found->begin(), found->end());
@@ -35,13 +44,12 @@ tl::expected<Scenarios, kube::Errors> warned(tl::expected<Scenarios, kube::Error
     warnings.insert(warnings.end(), more.begin(), more.end());
   }
   printWarnings(warnings);
-  return all;
+  return {};
 }
 
-}  // namespace
-
 tl::expected<Scenarios, kube::Errors> loadScenarios(const std::vector<std::string>& paths) {
-  if (kube::Errors errors = refused(paths); !errors.empty()) return tl::unexpected(std::move(errors));
+  if (kube::Errors errors = refusedScenarioPaths(paths); !errors.empty())
+    return tl::unexpected(std::move(errors));
   const auto files = expandPaths(paths);
   if (!files) return tl::unexpected(kube::Errors{files.error()});
   std::vector<replay::ScenarioFile> inputs;

@@ -20,6 +20,12 @@ tl::expected<Scenarios, kube::Errors> loadScenarios(const std::vector<std::strin
 tl::expected<Scenarios, kube::Errors> loadDeletions(const std::vector<std::string>& paths,
                                                     const std::vector<std::string>& references);
 
+// What is wrong with the paths of scenarios by their looks: what other commands read, or other options.
+kube::Errors refusedScenarioPaths(const std::vector<std::string>& paths);
+
+// Prints the warnings about scenarios on the standard error. Fails where they cannot be found.
+tl::expected<void, kube::Errors> warnAbout(const std::vector<const replay::Ready*>& all);
+
 // All files that they were read from.
 std::vector<std::string> filesOf(const Scenarios& all);
 

@@ -43,7 +43,9 @@ kube::Error missing(const fs::path& path) {
   return errorAt(path, message);
 }
 
-kube::Result<std::vector<std::string>> filesIn(const fs::path& folder) {
+}  // namespace
+
+kube::Result<std::vector<std::string>> manifestsIn(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code failed;
   fs::recursive_directory_iterator entry(folder, failed);
@@ -60,12 +62,9 @@ kube::Result<std::vector<std::string>> filesIn(const fs::path& folder) {
     entry.increment(failed);
   }
   if (failed) return tl::unexpected(errorAt(folder, "cannot read this folder: " + failed.message()));
-  if (files.empty()) return tl::unexpected(errorAt(folder, "no .yaml, .yml or .json file is in this folder"));
   std::sort(files.begin(), files.end());
   return files;
 }
-
-}  // namespace
 
 kube::Result<std::vector<std::string>> expandPaths(const std::vector<std::string>& paths) {
   std::vector<std::string> files;
@@ -78,8 +77,10 @@ kube::Result<std::vector<std::string>> expandPaths(const std::vector<std::string
       if (status.type() == fs::file_type::not_found) return tl::unexpected(missing(path));
       if (failed) return tl::unexpected(errorAt(path, "cannot be read: " + failed.message()));
       if (fs::is_directory(status)) {
-        kube::Result<std::vector<std::string>> inside = filesIn(path);
+        kube::Result<std::vector<std::string>> inside = manifestsIn(path);
         if (!inside) return inside;
+        if (inside->empty())
+          return tl::unexpected(errorAt(path, "no .yaml, .yml or .json file is in this folder"));
         found = std::move(*inside);
       }
     }

@@ -19,6 +19,10 @@ inline constexpr const char* kStandardInput = "-";
 // file.
 kube::Result<std::vector<std::string>> expandPaths(const std::vector<std::string>& paths);
 
+// The .yaml, .yml and .json files in a folder, as above; it may have none. Fails on a folder that cannot be
+// read.
+kube::Result<std::vector<std::string>> manifestsIn(const std::string& folder);
+
 // The bytes of a file, or of the standard input for "-"; fails when there are more than limits.bytes, having
 // read no more than that.
 kube::Result<std::string> readInput(const std::string& path, const kube::ParseLimits& limits = {});

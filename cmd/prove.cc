@@ -8,12 +8,14 @@
 #include <iostream>
 
 #include "client/environment.h"
+#include "cmd/changed_from.h"
 #include "cmd/commands.h"
 #include "cmd/load.h"
 #include "cmd/output_file.h"
 #include "cmd/terminal.h"
 #include "prove/ci_report.h"
 #include "prove/murphi.h"
+#include "prove/proof_change.h"
 #include "prove/proof_report.h"
 
 namespace lastout::cmd {
@@ -34,10 +36,12 @@ constexpr const char* kProveExamples = R"(Examples:
   lastout prove --as-expected --junit prove.xml --sarif prove.sarif scenarios/
   lastout prove --murphi model.m scenarios/own-namespace.yaml   and then: rumur -o model.c model.m
   lastout prove --delete namespace/team-a --delete namespace/operator scenarios/manifests/
+  lastout prove scenarios/ --changed-from base/      what did the change since the checkout in base/ make worse?
 
 Exit codes: 0 all PROVEN; 1 one is STUCK, UNSAFE or BROKEN, or PROVEN where the file expects it to get
 stuck, or with --strict rests on an assumption; 2 bad input; 3 one is NOT DECIDED within --max-states and
---max-memory, and none is worse.)";
+--max-memory, and none is worse. With --changed-from: 0 nothing is worse, also where something is
+still as wrong as before; 1 something is worse; 2 bad input; 3 a bound leaves it open.)";
 
 struct ProveOptions {
   std::vector<std::string> paths;
@@ -50,6 +54,7 @@ struct ProveOptions {
   std::string junit;
   std::string sarif;
   std::string murphi;
+  std::string changedFrom;  // empty: nothing is compared
 };
 
 std::string note(const std::string& name, const prove::Explored& explored, Clock::duration time) {
@@ -60,7 +65,15 @@ std::string note(const std::string& name, const prove::Explored& explored, Clock
 }
 
 prove::ProofScope scopeOf(const replay::Ready& ready, const ProveOptions& options) {
-  return {.bounds = options.bounds, .orders = ready.scenario.expect.ends != replay::Ending::Stuck};
+  return {.bounds = options.bounds,
+          .orders = ready.scenario.expect.ends != replay::Ending::Stuck,
+          .allEnds = !options.changedFrom.empty()};
+}
+
+replay::TextStyle styleOf(const ProveOptions& options) {
+  const Terminal terminal = terminalOf(STDOUT_FILENO, client::processEnvironment());
+  return {
+      .color = terminal.color, .timeline = options.onward, .width = std::min<size_t>(terminal.width, 120)};
 }
 
 ProofReport prove(const replay::Ready& ready, const ProveOptions& options, Progress& progress) {
@@ -85,17 +98,62 @@ int exitCodeOf(const ProofReport& report, const ProveOptions& options) {
   return report.proof.verdict == ProofResult::Proven && report.expected ? kOk : kFailed;
 }
 
-// The reports in the forms that CI systems show.
+// Both reports, in the forms that CI systems show.
+template <class Judged>  // JudgedProof, ProofChange
+kube::Result<void> write(OutputFiles& outputs, const std::vector<Judged>& judged) {
+  if (outputs[0]) {
+    if (auto written = outputs[0]->finish(prove::toJUnit(judged)); !written) return written;
+  }
+  return outputs[1] ? outputs[1]->finish(prove::toSarif(judged)) : kube::Result<void>{};
+}
+
 kube::Result<void> finish(OutputFiles& outputs, const std::vector<ProofReport>& reports,
                           const ProveOptions& options) {
   std::vector<prove::JudgedProof> judged;
   judged.reserve(reports.size());
   for (const ProofReport& report : reports)
     judged.push_back({.report = &report, .passes = exitCodeOf(report, options) == kOk});
-  if (outputs[0]) {
-    if (auto written = outputs[0]->finish(prove::toJUnit(judged)); !written) return written;
+  return write(outputs, judged);
+}
+
+prove::ProofChange compared(const ScenarioPair& pair, const ProveOptions& options, Progress& progress) {
+  if (pair.now == nullptr)
+    return prove::removedScenario(pair.before->scenario.file, pair.before->scenario.name);
+  ProofReport now = prove(*pair.now, options, progress);
+  if (pair.before == nullptr) return prove::addedScenario(std::move(now), pair.whyNoBefore);
+  const ProofReport before = pair.isUnchanged() ? now : prove(*pair.before, options, progress);
+  return prove::compareProofs({*pair.before, before}, {*pair.now, now});
+}
+
+int exitCodeOf(const std::vector<prove::ProofChange>& changes) {
+  const auto is = [&](prove::ChangeResult result) {
+    return std::ranges::any_of(changes, [&](const prove::ProofChange& one) { return one.result == result; });
+  };
+  if (is(prove::ChangeResult::Worse)) return kFailed;
+  return is(prove::ChangeResult::Undecided) ? kUndecided : kOk;
+}
+
+// What a change made worse, that first.
+int runCompare(const ProveOptions& options) {
+  auto pairs = loadPairs(options.paths, {options.changedFrom, options.deletes});
+  if (!pairs) return badInput(pairs.error());
+  auto outputs = openOutputs(filesOf(*pairs), {{"--junit", options.junit}, {"--sarif", options.sarif}});
+  if (!outputs) return badInput(outputs.error());
+  Progress progress(std::cerr, terminalOf(STDERR_FILENO, client::processEnvironment()));
+  std::vector<prove::ProofChange> changes;
+  changes.reserve(pairs->size());
+  for (const ScenarioPair& pair : *pairs) changes.push_back(compared(pair, options, progress));
+  progress.clear();
+  std::ranges::stable_sort(changes, {}, &prove::ProofChange::result);
+  if (auto written = write(*outputs, changes); !written) return badInput(written.error());
+  if (options.output == "json") {
+    std::cout << prove::toJson(changes, options.changedFrom);
+    return exitCodeOf(changes);
   }
-  return outputs[1] ? outputs[1]->finish(prove::toSarif(judged)) : kube::Result<void>{};
+  const replay::TextStyle style = styleOf(options);
+  for (const prove::ProofChange& change : changes) std::cout << prove::toText(change, style);
+  std::cout << prove::summary(changes, options.changedFrom, style);
+  return exitCodeOf(changes);
 }
 
 // The model of the one scenario, for Rumur.
@@ -125,9 +183,7 @@ int runProve(const ProveOptions& options) {
       filesOf(*all), {{"--junit", options.junit}, {"--sarif", options.sarif}, {"--murphi", options.murphi}});
   if (!outputs) return badInput(outputs.error());
   if (auto written = writeMurphi((*outputs)[2], *all, options); !written) return badInput(written.error());
-  const Terminal terminal = terminalOf(STDOUT_FILENO, client::processEnvironment());
-  const replay::TextStyle style{
-      .color = terminal.color, .timeline = options.onward, .width = std::min<size_t>(terminal.width, 120)};
+  const replay::TextStyle style = styleOf(options);
   Progress progress(std::cerr, terminalOf(STDERR_FILENO, client::processEnvironment()));
   std::vector<ProofReport> reports;
   int exitCode = kOk;
@@ -162,9 +218,22 @@ void addProve(CLI::App& app, int& exitCode) {
       ->add_option("--max-memory", options->bounds.bytes,
                    "Give up beyond so much memory: 512MiB, 8GiB, ... [2GiB]")
       ->transform(CLI::AsSizeValue(false));
-  command->add_flag("--as-expected", options->asExpected,
-                    "Exit with 0 where the verdict is what the scenario expects: STUCK, with `ends: stuck`");
-  command->add_flag("--strict", options->strict, "Exit with 1 where a verdict rests on an assumption");
+  CLI::Option* asExpected = command->add_flag(
+      "--as-expected", options->asExpected,
+      "Exit with 0 where the verdict is what the scenario expects: STUCK, with `ends: stuck`");
+  CLI::Option* strict =
+      command->add_flag("--strict", options->strict, "Exit with 1 where a verdict rests on an assumption");
+  CLI::Option* changedFrom =
+      command
+          ->add_option(
+              "--changed-from", options->changedFrom,
+              "Tell what is worse than in this folder, which holds the same files as they were before")
+          ->type_name("DIR")
+          ->check([](const std::string& folder) {
+            return folder.empty() ? std::string("the folder's name is empty") : std::string();
+          })
+          ->excludes(asExpected)
+          ->excludes(strict);
   command->add_flag("--onward", options->onward, "Where it gets stuck, tell the way on to the end too");
   command->add_option("-o,--output", options->output, "text or json")
       ->check(CLI::IsMember({"text", "json"}))
@@ -173,10 +242,13 @@ void addProve(CLI::App& app, int& exitCode) {
   command->add_option(
       "--sarif", options->sarif,
       "Write what does not pass to this file, as SARIF, which code scanning shows beside a change");
-  command->add_option(
-      "--murphi", options->murphi,
-      "Write the scenario to this file in the language of Murphi, for the model checker Rumur");
-  command->callback([options, &exitCode] { exitCode = runProve(*options); });
+  command
+      ->add_option("--murphi", options->murphi,
+                   "Write the scenario to this file in the language of Murphi, for the model checker Rumur")
+      ->excludes(changedFrom);
+  command->callback([options, &exitCode] {
+    exitCode = options->changedFrom.empty() ? runProve(*options) : runCompare(*options);
+  });
 }
 
 }  // namespace lastout::cmd

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kube/value.h"
+#include "prove/proof_change.h"
 #include "prove/proof_report.h"
 
 namespace lastout::prove {
@@ -46,6 +47,13 @@ const char* endWord(Exploration::End end) {
   return "";
 }
 
+OrderedJson assumptionsOf(const ProofReport& report) {
+  OrderedJson result = OrderedJson::array();
+  for (const replay::Assumption& each : report.assumptions)
+    result.push_back({{"object", each.object}, {"text", each.text}});
+  return result;
+}
+
 OrderedJson proofOf(const ProofReport& report) {
   const Proof& proof = report.proof;
   OrderedJson result = {{"file", report.file},
@@ -59,9 +67,7 @@ OrderedJson proofOf(const ProofReport& report) {
                         {"bytes", proof.bytes},
                         {"seconds", report.time.count()},
                         {"proven", report.proven},
-                        {"assumptions", OrderedJson::array()}};
-  for (const replay::Assumption& each : report.assumptions)
-    result["assumptions"].push_back({{"object", each.object}, {"text", each.text}});
+                        {"assumptions", assumptionsOf(report)}};
   result["unsafe"] = report.unsafe ? exampleOf(*report.unsafe) : OrderedJson();
   result["stuck"] = report.stuck ? stuckOf(*report.stuck) : OrderedJson();
   result["broken"] = OrderedJson::array();
@@ -69,13 +75,50 @@ OrderedJson proofOf(const ProofReport& report) {
   return result;
 }
 
+// Without what differs from run to run.
+OrderedJson sideOf(const std::optional<ProofReport>& report) {
+  if (!report) return {};
+  return {{"file", report->file},
+          {"verdict", word(report->proof.verdict)},
+          {"lookedAt", endWord(report->proof.end)},
+          {"states", report->proof.states},
+          {"transitions", report->proof.transitions},
+          {"assumptions", assumptionsOf(*report)}};
+}
+
+OrderedJson worseningOf(const Worsening& each) {
+  OrderedJson result = {{"kind", word(each.kind)}, {"text", each.text}, {"object", each.object}};
+  result["steps"] = stepsOf(each.steps);
+  result["stuck"] = each.stuck ? stuckOf(*each.stuck) : OrderedJson();
+  return result;
+}
+
+OrderedJson changeOf(const ProofChange& change) {
+  OrderedJson result = {{"file", change.file},           {"name", change.name},
+                        {"result", word(change.result)}, {"before", sideOf(change.before)},
+                        {"now", sideOf(change.now)},     {"worse", OrderedJson::array()},
+                        {"notes", change.notes}};
+  for (const Worsening& each : change.worse) result["worse"].push_back(worseningOf(each));
+  return result;
+}
+
+// Names come from files; bytes that are no UTF-8 are replaced.
+std::string printed(const OrderedJson& json) {
+  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
 std::string toJson(std::span<const ProofReport> reports) {
   OrderedJson result = {{"scenarios", OrderedJson::array()}};
   for (const ProofReport& report : reports) result["scenarios"].push_back(proofOf(report));
-  // Names come from files; bytes that are no UTF-8 are replaced.
-  return result.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return printed(result);
+}
+
+std::string toJson(std::span<const ProofChange> changes, const std::string& folder) {
+  OrderedJson result = {{"changedFrom", folder}, {"scenarios", OrderedJson::array()}};
+  for (const ProofChange& change : changes) result["scenarios"].push_back(changeOf(change));
+  return printed(result);
 }
 
 }  // namespace lastout::prove

@@ -40,29 +40,6 @@ class Reporter {
     return report;
   }
 
- private:
-  std::vector<NarratedStep> steps(const Way& way) const {
-    Narrative told;
-    tell(machine_, names_, way, told);
-    return std::move(told.steps);
-  }
-
-  Counterexample unsafe(const Way& way) const {
-    return {"a deletion is committed whose criteria did not hold at its confirming read", steps(way)};
-  }
-
-  std::string text(const replay::WatchedEvent& event) const {
-    return names_.of(event.slot) + " " + std::string(replay::word(event.kind));
-  }
-
-  Counterexample broken(const BrokenExpectation& each) const {
-    std::string message;
-    if (each.missing.empty()) message = "never " + text(each.event);
-    for (const replay::WatchedEvent& event : each.missing)
-      message += (message.empty() ? "" : " and ") + text(event) + " before " + text(each.event);
-    return {message, steps(each.way)};
-  }
-
   StuckReport stuck(const StuckEnd& end) const {
     StuckReport report;
     report.states = end.states;
@@ -86,6 +63,29 @@ class Reporter {
     for (const uint32_t index : end.missing) report.missing.push_back(missing(index, end, told.log));
     for (const Slot slot : why.ring) report.ring.push_back(names_.of(slot));
     return report;
+  }
+
+ private:
+  std::vector<NarratedStep> steps(const Way& way) const {
+    Narrative told;
+    tell(machine_, names_, way, told);
+    return std::move(told.steps);
+  }
+
+  Counterexample unsafe(const Way& way) const {
+    return {"a deletion is committed whose criteria did not hold at its confirming read", steps(way)};
+  }
+
+  std::string text(const replay::WatchedEvent& event) const {
+    return names_.of(event.slot) + " " + std::string(replay::word(event.kind));
+  }
+
+  Counterexample broken(const BrokenExpectation& each) const {
+    std::string message;
+    if (each.missing.empty()) message = "never " + text(each.event);
+    for (const replay::WatchedEvent& event : each.missing)
+      message += (message.empty() ? "" : " and ") + text(event) + " before " + text(each.event);
+    return {message, steps(each.way)};
   }
 
   replay::Leftover missing(uint32_t index, const StuckEnd& end,
@@ -162,6 +162,11 @@ class Reporter {
 
 ProofReport reportOf(const replay::Ready& ready, const ProofScope& question, Proof proof) {
   return Reporter(ready, question).report(std::move(proof));
+}
+
+StuckReport stuckReportOf(const replay::Ready& ready, const StuckEnd& end) {
+  const ProofScope question;
+  return Reporter(ready, question).stuck(end);
 }
 
 std::string_view word(ProofResult verdict) {

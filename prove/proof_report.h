@@ -52,6 +52,9 @@ struct ProofReport {
 
 ProofReport reportOf(const replay::Ready& ready, const ProofScope& question, Proof proof);
 
+// Tells one way to get stuck, such as one of Proof::ends.
+StuckReport stuckReportOf(const replay::Ready& ready, const StuckEnd& end);
+
 std::string_view word(ProofResult verdict);  // "PROVEN", "STUCK", "UNSAFE", "BROKEN", "NOT DECIDED"
 
 // With style.timeline also the way on from where it is lost.

@@ -1,7 +1,9 @@
 // Proofs as text.
+#include <algorithm>
 #include <cstdio>
 
 #include "kube/messages.h"
+#include "prove/proof_change.h"
 #include "prove/proof_report.h"
 #include "replay/writer.h"
 
@@ -141,7 +143,63 @@ void writeCounterexample(replay::Writer& writer, const std::string& heading, con
   writeSteps(writer, example.steps);
 }
 
+std::string painted(const replay::Writer& writer, ChangeResult result) {
+  const std::string text(word(result));
+  if (result == ChangeResult::Worse) return writer.red(text);
+  return result == ChangeResult::Undecided ? writer.yellow(text) : writer.green(text);
+}
+
+// "PROVEN before, STUCK now"
+std::string verdictsOf(const ProofChange& change) {
+  std::string text;
+  if (change.before) text += std::string(word(change.before->proof.verdict)) + " before";
+  if (change.now) text += (text.empty() ? "" : ", ") + std::string(word(change.now->proof.verdict)) + " now";
+  return text.empty() ? text : text + "  ";
+}
+
+// What shows a worsening; of several ways to get stuck, that of the first.
+void writeEvidence(replay::Writer& writer, const ProofChange& change, const replay::TextStyle& style) {
+  bool isStuckTold = false;
+  for (const Worsening& each : change.worse) {
+    if (each.kind == WorseningKind::Unsafe)
+      writeCounterexample(writer, "A shortest way to an unsafe commit", {each.text, each.steps});
+    if (each.kind == WorseningKind::Broken)
+      writeCounterexample(writer, capitalized(each.text), {each.text, each.steps});
+    if (!each.stuck || isStuckTold) continue;
+    writeStuck(writer, *each.stuck, style);
+    isStuckTold = true;
+  }
+}
+
 }  // namespace
+
+std::string toText(const ProofChange& change, const replay::TextStyle& style) {
+  replay::Writer writer(style);
+  writer.line(painted(writer, change.result) + "  " + writer.bold(change.name) + "  " + verdictsOf(change) +
+              writer.dim("(" + change.file + ")"));
+  for (const Worsening& each : change.worse) writer.wrapped("  - ", "    ", each.text);
+  for (const std::string& note : change.notes) writer.paragraph(capitalized(note) + ".");
+  if (!change.before && change.now) writeAssumptions(writer, *change.now);
+  writeEvidence(writer, change, style);
+  if (!change.worse.empty()) writer.line();
+  return writer.take();
+}
+
+std::string summary(std::span<const ProofChange> changes, const std::string& folder,
+                    const replay::TextStyle& style) {
+  const replay::Writer writer(style);
+  std::string text = "Compared with " + folder + ": ";
+  bool isFirst = true;
+  for (const ChangeResult result : {ChangeResult::Worse, ChangeResult::Undecided, ChangeResult::Better,
+                                    ChangeResult::NotWorse, ChangeResult::New, ChangeResult::Gone}) {
+    const auto count =
+        std::ranges::count_if(changes, [&](const ProofChange& change) { return change.result == result; });
+    if (count == 0) continue;
+    text += (isFirst ? "" : ", ") + std::to_string(count) + " " + painted(writer, result);
+    isFirst = false;
+  }
+  return text + "\n";
+}
 
 std::string toText(const ProofReport& report, const replay::TextStyle& style) {
   replay::Writer writer(style);

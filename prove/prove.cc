@@ -22,8 +22,12 @@ bool isThere(const uint64_t* state, const cluster::Layout& layout, Slot slot) {
 class Prover {
  public:
   Prover(const replay::Compiled& compiled, const cluster::Machine& machine, const ScenarioSystem& teardown,
-         const Exploration& found)
-      : compiled_(compiled), layout_(machine.layout()), teardown_(teardown), found_(found) {}
+         const Exploration& found, bool allEnds)
+      : compiled_(compiled),
+        layout_(machine.layout()),
+        teardown_(teardown),
+        found_(found),
+        allEnds_(allEnds) {}
 
   Proof proof() const {
     Proof proof;
@@ -39,8 +43,10 @@ class Prover {
         proof.broken.push_back(broken(violation));
       }
     }
-    if (const std::optional<uint32_t> doomed = firstDoomed(canReachGoal(found_))) {
-      proof.stuck = stuckEnd(*doomed);
+    const std::vector<bool> canReach = canReachGoal(found_);
+    if (const std::optional<uint32_t> doomed = firstDoomed(canReach)) {
+      proof.stuck = stuckEnd(trapFrom(found_, *doomed));
+      if (allEnds_) addEnds(canReach, proof);
     }
     proof.verdict = verdict(proof);
     return proof;
@@ -92,17 +98,56 @@ class Prover {
     return result;
   }
 
-  StuckEnd stuckEnd(uint32_t doomed) const {
-    const Trap trap = trapFrom(found_, doomed);
+  // What is wrong in an end. Compared as sets: an end with less of the same says nothing more.
+  struct Wrong {
+    std::vector<Slot> left;
+    std::vector<uint32_t> missing;
+    bool isWithin(const Wrong& other) const {
+      return std::ranges::includes(other.left, left) && std::ranges::includes(other.missing, missing);
+    }
+  };
+
+  void addEnds(const std::vector<bool>& canReach, Proof& proof) const {
+    std::vector<std::vector<uint32_t>> ends = endsWithoutGoal(found_, canReach);
+    std::vector<Wrong> wrongs;
+    std::vector<size_t> numbers;  // in `ends`, of `wrongs`
+    for (size_t i = 0; i < ends.size(); ++i) {
+      Wrong wrong{inAll(ends[i]), missing(ends[i])};
+      const auto covers = [&](const Wrong& other) { return wrong.isWithin(other); };
+      if (std::ranges::any_of(wrongs, covers)) continue;
+      for (size_t j = wrongs.size(); j-- > 0;) {
+        if (!wrongs[j].isWithin(wrong)) continue;
+        wrongs.erase(wrongs.begin() + static_cast<std::ptrdiff_t>(j));
+        numbers.erase(numbers.begin() + static_cast<std::ptrdiff_t>(j));
+      }
+      if (wrongs.size() == kMostEnds) {
+        proof.hasMoreEnds = true;
+        continue;
+      }
+      wrongs.push_back(std::move(wrong));
+      numbers.push_back(i);
+    }
+    proof.ends.reserve(numbers.size());
+    for (const size_t number : numbers) proof.ends.push_back(stuckEnd(trapTo(ends[number], canReach)));
+  }
+
+  // A shortest way to an end, parted where the goal gets out of reach on it.
+  Trap trapTo(std::vector<uint32_t> end, const std::vector<bool>& canReach) const {
+    const std::vector<uint32_t> way = wayTo(found_, end.front());
+    const auto doomed = std::ranges::find_if(way, [&](uint32_t state) { return !canReach[state]; });
+    return {.doomed = *doomed, .onward = {doomed, way.end()}, .end = std::move(end)};
+  }
+
+  StuckEnd stuckEnd(const Trap& trap) const {
     const uint64_t* last = found_.states[trap.onward.back()];
     StuckEnd end;
-    end.way = wayAlong(wayTo(found_, doomed));
+    end.way = wayAlong(wayTo(found_, trap.doomed));
     end.onward = wayAlong(trap.onward);
     end.state.assign(last, last + layout_.words);
     end.states = trap.end.size();
     end.churn = churn(trap.end);
     end.left = inAll(trap.end);
-    end.lost = inAll(reachableFrom(found_, doomed));
+    end.lost = inAll(reachableFrom(found_, trap.doomed));
     end.missing = missing(trap.end);
     return end;
   }
@@ -157,6 +202,7 @@ class Prover {
   const cluster::Layout& layout_;
   const ScenarioSystem& teardown_;
   const Exploration& found_;
+  bool allEnds_;
 };
 
 }  // namespace
@@ -166,7 +212,7 @@ Proof proveScenario(const replay::Compiled& compiled, const ProofScope& question
   const cluster::Machine machine(compiled.model);
   const ScenarioSystem teardown(machine, compiled, question.orders);
   const Exploration found = Explorer(teardown, question.bounds).run(progress);
-  return Prover(compiled, machine, teardown, found).proof();
+  return Prover(compiled, machine, teardown, found, question.allEnds).proof();
 }
 
 bool asExpected(const replay::Compiled& compiled, const replay::Expectations& expect, const Proof& proof) {

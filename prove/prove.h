@@ -62,13 +62,20 @@ struct Proof {
   uint64_t goalStates = 0;  // states in which the goal holds
   std::optional<Way> unsafe;
   std::optional<StuckEnd> stuck;
+  // Where the scope asks for it. Every end leaves and misses no more than one of these does, and none of
+  // these no more than another. At most kMostEnds, each the nearest of those that leave and miss the same.
+  std::vector<StuckEnd> ends;
+  bool hasMoreEnds = false;  // there are others than these
   std::vector<BrokenExpectation> broken;
 };
 
+inline constexpr size_t kMostEnds = 100;
+
 struct ProofScope {
   Bounds bounds;
-  bool orders = true;  // `before` and `never` have to hold in every order; where a scenario is expected to
-                       // get stuck they tell of the one order that does
+  bool orders = true;    // `before` and `never` have to hold in every order; where a scenario is expected to
+                         // get stuck they tell of the one order that does
+  bool allEnds = false;  // find Proof::ends, too
 };
 
 // Explores every order. The same scenario and scope give the same proof.

@@ -42,18 +42,23 @@ struct Backward {
   std::vector<uint32_t> sources;
 };
 
-// Strongly connected components by Tarjan's algorithm with a stack of its own, over what `root` can reach.
+// Strongly connected components by Tarjan's algorithm with a stack of its own, over what its roots can reach.
 // The first component to be finished that a breadth-first walk meets is not enough: we want the nearest that
 // cannot be left, so all are found first.
 class StrongComponents {
  public:
-  StrongComponents(const Exploration& found, uint32_t root)
-      : found_(found), order_(found.states.size(), kUnseen) {
-    component_.resize(found.states.size(), kUnseen);
-    low_.resize(found.states.size());
-    walk(root);
+  explicit StrongComponents(const Exploration& found)
+      : found_(found),
+        order_(found.states.size(), kUnseen),
+        low_(found.states.size()),
+        component_(found.states.size(), kUnseen) {}
+
+  // Adds what `root` can reach, unless that was added before.
+  void add(uint32_t root) {
+    if (order_[root] == kUnseen) walk(root);
   }
 
+  size_t count() const { return closed_.size(); }
   uint32_t of(uint32_t state) const { return component_[state]; }
   // Nothing leads out of it.
   bool closed(uint32_t component) const { return closed_[component]; }
@@ -162,6 +167,30 @@ std::optional<uint32_t> firstDoomed(const std::vector<bool>& canReach) {
   return static_cast<uint32_t>(first - canReach.begin());
 }
 
+std::vector<std::vector<uint32_t>> endsWithoutGoal(const Exploration& found,
+                                                   const std::vector<bool>& canReach) {
+  StrongComponents components(found);
+  for (uint32_t state = 0; state < found.states.size(); state++) {
+    if (!canReach[state]) {
+      components.add(state);
+    }
+  }
+  std::vector<std::vector<uint32_t>> ends;
+  std::vector<uint32_t> numbers(components.count(), kUnseen);  // by component, its place in `ends`
+  for (uint32_t state = 0; state < found.states.size(); state++) {
+    const uint32_t component = components.of(state);
+    if (canReach[state] || !components.closed(component)) {
+      continue;
+    }
+    if (numbers[component] == kUnseen) {
+      numbers[component] = static_cast<uint32_t>(ends.size());
+      ends.emplace_back();
+    }
+    ends[numbers[component]].push_back(state);
+  }
+  return ends;
+}
+
 std::vector<uint32_t> reachableFrom(const Exploration& found, uint32_t state) {
   std::vector<bool> seen(found.states.size());
   std::vector<uint32_t> queue{state};
@@ -188,7 +217,8 @@ std::vector<uint32_t> wayTo(const Exploration& found, uint32_t state) {
 }
 
 Trap trapFrom(const Exploration& found, uint32_t doomed) {
-  const StrongComponents components(found, doomed);
+  StrongComponents components(found);
+  components.add(doomed);
   std::vector<uint32_t> cameFrom(found.states.size(), kUnseen);
   std::vector<uint32_t> queue{doomed};
   cameFrom[doomed] = doomed;

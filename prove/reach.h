@@ -30,6 +30,11 @@ struct Trap {
 // state after it is explored.
 Trap trapFrom(const Exploration& found, uint32_t doomed);
 
+// Returns all sets of states that lead only to each other and from which the goal is out of reach, each set
+// ascending, in the order of their first states. `canReach` is what canReachGoal() returns.
+std::vector<std::vector<uint32_t>> endsWithoutGoal(const Exploration& found,
+                                                   const std::vector<bool>& canReach);
+
 // Returns every state that `state` can reach, itself included, nearest first. All of them must have been
 // expanded.
 std::vector<uint32_t> reachableFrom(const Exploration& found, uint32_t state);

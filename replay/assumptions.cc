@@ -94,7 +94,10 @@ class AssumptionFinder {
     return slot ? names_.of(*slot) : kube::toString(key);
   }
 
-  void add(const kube::ObjectKey& key, std::string text) { found_.push_back({nameOf(key), std::move(text)}); }
+  void add(const kube::ObjectKey& key, const std::string& text) { add(key, text, text); }
+  void add(const kube::ObjectKey& key, std::string text, std::string claim) {
+    found_.push_back({nameOf(key), std::move(text), std::move(claim)});
+  }
 
   // Who removes the object's finalizers does so by an UPDATE.
   static bool isUpdatedToGo(const SlotInfo& info) {
@@ -238,11 +241,13 @@ class AssumptionFinder {
       if (!hasWork) continue;
       const cluster::FinalizerController& controller = model_.controllers[number];
       const std::string name = "controller " + controller.name;
-      if (const std::string& evidence = scenario_.controllers[number].evidence; !evidence.empty())
-        add(model_.slots[controller.runsIn].key, name + " removes finalizer " + controller.finalizer +
-                                                     " from " + toString(controller.from) + ": " + evidence);
+      const std::string& evidence = scenario_.controllers[number].evidence;
+      const std::string claim =
+          name + " removes finalizer " + controller.finalizer + " from " + toString(controller.from);
+      if (!evidence.empty()) add(model_.slots[controller.runsIn].key, claim + ": " + evidence, claim);
+      const std::string outside = name + " always works: it runs outside of the files";
       if (controller.runsIn == kNone)
-        found_.push_back({name, name + " always works: it runs outside of the files"});
+        found_.push_back({name, outside, outside});
       else
         addRights(finder, name, model_.slots[controller.runsIn].key);
     }

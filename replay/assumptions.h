@@ -13,6 +13,8 @@ namespace lastout::replay {
 struct Assumption {
   std::string object;  // what it is about: "validatingwebhookconfigurations/checks"
   std::string text;    // "the webhook checks/checks.example.io answers and allows: it is reached by URL"
+  std::string
+      claim;  // the same without what it was inferred from; where that is not told, the same as `text`
   auto operator<=>(const Assumption&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
