@@ -8,8 +8,9 @@
 
 namespace lastout::cluster {
 
-LiveCluster::LiveCluster(const Timing& timing, kube::ResourceMap types)
-    : live_(std::make_unique<LiveModel>(timing, std::move(types))), agenda_(std::make_unique<Agenda>()) {}
+LiveCluster::LiveCluster(const Timing& timing, kube::ResourceMap types, kube::KubernetesVersion kubernetes)
+    : live_(std::make_unique<LiveModel>(timing, std::move(types), kubernetes)),
+      agenda_(std::make_unique<Agenda>()) {}
 
 LiveCluster::~LiveCluster() = default;
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cluster/machine.h"
+#include "kube/kubernetes_version.h"
 #include "kube/resource_map.h"
 #include "kube/result.h"
 #include "manifestwork/manifest_work.h"
@@ -70,7 +71,8 @@ class LiveCluster {
   using Milliseconds = std::chrono::milliseconds;
 
   // A type that is not in `types` exists as long as its CRD does; of the others nobody asks.
-  explicit LiveCluster(const Timing& timing, kube::ResourceMap types = kube::ResourceMap::builtIn());
+  explicit LiveCluster(const Timing& timing, kube::ResourceMap types = kube::ResourceMap::builtIn(),
+                       kube::KubernetesVersion kubernetes = kube::kNewestKubernetes);
   ~LiveCluster();
   LiveCluster(const LiveCluster&) = delete;
   LiveCluster& operator=(const LiveCluster&) = delete;

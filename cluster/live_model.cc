@@ -36,10 +36,11 @@ void takeOver(std::vector<uint64_t>& words, const Layout& from, const Layout& to
 
 }  // namespace
 
-LiveModel::LiveModel(const Timing& timing, kube::ResourceMap types)
+LiveModel::LiveModel(const Timing& timing, kube::ResourceMap types, kube::KubernetesVersion kubernetes)
     : types_(std::move(types)),
       room_{.slots = kFirstRoom, .works = kFirstRoom, .steps = 0, .links = kFirstRoom},
       machine_(std::in_place, model, Layout(room_)) {
+  model.kubernetes = kubernetes;
   model.guarded = false;
   model.timing = timing;
   words_.assign(machine_->layout().words, 0);

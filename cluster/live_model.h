@@ -49,7 +49,7 @@ inline bool isStorage(ModelRole role) {
 
 class LiveModel {
  public:
-  LiveModel(const Timing& timing, kube::ResourceMap types);
+  LiveModel(const Timing& timing, kube::ResourceMap types, kube::KubernetesVersion kubernetes);
 
   const Machine& machine() const { return *machine_; }
   StateRef state() const { return {words_.data(), machine_->layout()}; }

@@ -18,6 +18,7 @@
 #include "admission/decide.h"
 #include "admission/guards.h"
 #include "criticalservice/critical_service.h"
+#include "kube/kubernetes_version.h"
 #include "kube/object.h"
 #include "protection/external_step.h"
 #include "protection/policy.h"
@@ -360,6 +361,7 @@ struct Model {
   std::vector<FinalizerController> controllers;
   std::vector<ClientStep> steps;
   std::vector<Interception> apiServices;  // with a Service; one that does not answer keeps every Namespace
+  kube::KubernetesVersion kubernetes = kube::kNewestKubernetes;
   bool guarded = true;                    // lastout is there
   bool runsDeferredDeletions =
       false;             // lastout deletes later, by itself, what it denied to controllers, and keeps works
