@@ -91,6 +91,8 @@ class LiveCluster {
   const std::string& uid(Slot slot) const;
   std::vector<LiveOwner> owners(Slot slot) const;
   std::vector<LiveOwner> owners(Slot slot, const ObjectState& object) const;
+  // Returns true if nothing but Pods is deleted yet in this terminating Namespace.
+  bool awaitsPods(Slot namespaceSlot) const;
   // Why the object cannot be created now: "AlreadyExists", "NotFound" (no such namespace or type),
   // "Forbidden" (its namespace terminates), "MethodNotAllowed" (its CRD does); nullptr when it can.
   const char* refusesCreation(const kube::ObjectKey& key, bool serverSide);
@@ -135,6 +137,7 @@ class LiveCluster {
  private:
   void noteChange(Slot slot);
   void noteContainer(Slot container);
+  void noteTurn(Slot namespaceSlot);
   void noteReadiness();
   bool settle(const Action* action, const Events& happened);
   void finish(const Action* action, const Events& happened, Events& events);

@@ -139,6 +139,12 @@ void LiveModel::move(Slot slot, bool present) {
   leave(slot, info.crd, &LiveSlot::inCrd, !present);
   enter(slot, info.namespaceSlot, &LiveSlot::inNamespace, present);
   enter(slot, info.crd, &LiveSlot::inCrd, present);
+  if (info.role != ModelRole::Pod || info.namespaceSlot == kNone) return;
+  std::vector<Slot>& pods = model.slots[info.namespaceSlot].children;
+  if (present)
+    pods.push_back(slot);
+  else
+    std::erase(pods, slot);
 }
 
 void LiveModel::setUid(Slot slot, const std::string& uid) {
@@ -170,6 +176,7 @@ void LiveModel::vanished(Slot slot) {
   setUid(slot, {});
   unmount(slot);
   move(slot, false);
+  model.slots[slot].deletionRefused = false;
   extra[slot].claims.clear();
   extra[slot].boundTo.reset();
   if (model.slots[slot].role == ModelRole::PersistentVolume) {
