@@ -327,6 +327,8 @@ void readScenario(const kube::Value& document, Scenario& scenario, kube::Errors&
     fields.fail("apiVersion", "apiVersion: a Scenario has " + std::string(kube::kLastoutApiVersion) +
                                   ", not \"" + apiVersion + "\"");
   fields.allow({"kind"});
+  if (fields.any("kubernetes") != nullptr)
+    fields.fail("kubernetes", "kubernetes: write it into spec, as spec.kubernetes");
   if (auto metadata = fields.fields("metadata")) {
     const std::string name = metadata->string("name").value_or("");
     if (!name.empty()) scenario.name = name;

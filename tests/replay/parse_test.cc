@@ -61,6 +61,11 @@ TEST(ScenarioFile, FollowsTheNewestKubernetesUnlessItNamesAnother) {
                                 HasSubstr("in quotes"), HasSubstr("\"1.26\""))));
 }
 
+TEST(ScenarioFile, ItsKubernetesStandsInItsSpec) {
+  EXPECT_THAT(mistakes("apiVersion: lastout.dev/v1alpha1\nkind: Scenario\nkubernetes: '1.26'\nspec: {}\n"),
+              ElementsAre("s.yaml:3:13: kubernetes: write it into spec, as spec.kubernetes"));
+}
+
 TEST(ScenarioFile, AReferenceToNothingNamesTheNearestObject) {
   EXPECT_THAT(mistakes(scenario("  steps:\n    - delete: deployments.apps/operator/opertor")),
               ElementsAre(AllOf(StartsWith("s.yaml:5:15: "),
