@@ -167,6 +167,7 @@ std::optional<size_t> addOwner(Model& model, Slot dependent, const OwnerLink& li
 
 tl::expected<Model, kube::Errors> build(const BuildInput& input) {
   Builder builder(input);
+  builder.model.kubernetes = input.kubernetes;
   builder.model.guarded = input.guarded;
   builder.model.runsDeferredDeletions = input.runsDeferredDeletions;
   if (!input.lastoutNamespace.empty())

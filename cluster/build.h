@@ -25,6 +25,7 @@ struct BuildInput {
   std::vector<kube::Object> objects;  // present at start; what a work applies may stand here too
   std::vector<WorkSpec> works;        // present at start, and applied
   std::vector<kube::Object> later;    // what steps may create
+  kube::KubernetesVersion kubernetes = kube::kNewestKubernetes;
   bool guarded = true;
   bool runsDeferredDeletions = false;  // as of Model
   kube::ResourceMap types;

@@ -50,6 +50,11 @@ bool Transition::isProtected(const DeleteRequest& request) const {
                            .orphans = policyOf(request) == PropagationPolicy::Orphan});
 }
 
+bool Transition::isRefused(const DeleteRequest& request) const {
+  return webhookFails(request.slot, &Interception::onDelete) || !decide(request).allowed ||
+         isProtected(request);
+}
+
 std::optional<PropagationPolicy> Transition::policyOf(const DeleteRequest& request) const {
   const bool isSaid = (state_.finalizers(request.slot) & (kForegroundBit | kOrphanBit)) != 0;
   if (request.policy || isSaid) return request.policy;

@@ -33,4 +33,33 @@ bool namespaceIsEmpty(const Transition& transition, Slot namespaceSlot) {
   return std::none_of(content.begin(), content.end(), [&](Slot slot) { return transition.isPresent(slot); });
 }
 
+namespace {
+
+// One refusal ends the deletion of all Pods. A Pod that its node is still to stop is not asked for again.
+bool endsDeletionOfPods(const Transition& transition, Slot pod) {
+  const ObjectState object = transition.state().object(pod);
+  if (object.terminating() && (object.value & kStopped) == 0) return false;
+  return (object.live() && transition.info(pod).deletionRefused) ||
+         transition.isRefused(namespaceRequest(pod));
+}
+
+}  // namespace
+
+// docs/semantics.md, "The rules", Namespace: while it looks for Pods and finds some it goes no further; when
+// the deletion of the Pods fails it does not look, and goes on.
+bool awaitsPods(const Transition& transition, Slot namespaceSlot) {
+  if (transition.model().kubernetes < kube::KubernetesVersion::V1_36) return false;
+  bool isAny = false;
+  for (const Slot pod : transition.info(namespaceSlot).children) {
+    if (!transition.isPresent(pod)) continue;
+    if (endsDeletionOfPods(transition, pod)) return false;
+    isAny = true;
+  }
+  return isAny;
+}
+
+DeleteRequest namespaceRequest(Slot content) {
+  return {.actor = Actor::Lifecycle, .by = kNone, .slot = content, .policy = PropagationPolicy::Background};
+}
+
 }  // namespace lastout::cluster

@@ -8,8 +8,9 @@
 
 namespace lastout::cluster {
 
-LiveCluster::LiveCluster(const Timing& timing, kube::ResourceMap types)
-    : live_(std::make_unique<LiveModel>(timing, std::move(types))), agenda_(std::make_unique<Agenda>()) {}
+LiveCluster::LiveCluster(const Timing& timing, kube::ResourceMap types, kube::KubernetesVersion kubernetes)
+    : live_(std::make_unique<LiveModel>(timing, std::move(types), kubernetes)),
+      agenda_(std::make_unique<Agenda>()) {}
 
 LiveCluster::~LiveCluster() = default;
 
@@ -26,6 +27,10 @@ const std::string& LiveCluster::uid(Slot slot) const { return live_->extra[slot]
 std::vector<LiveOwner> LiveCluster::owners(Slot slot) const { return owners(slot, object(slot)); }
 std::vector<LiveOwner> LiveCluster::owners(Slot slot, const ObjectState& object) const {
   return live_->ownersOf(slot, object);
+}
+bool LiveCluster::awaitsPods(Slot namespaceSlot) const {
+  const Transition reading = live_->reading();
+  return reading.isTerminating(namespaceSlot) && cluster::awaitsPods(reading, namespaceSlot);
 }
 std::vector<Action> LiveCluster::possible() const { return agenda_->actions(); }
 
@@ -155,6 +160,8 @@ void LiveCluster::noteChange(Slot slot) {
     live_->look(info.crd);
   const bool contains = info.role == ModelRole::Namespace || info.role == ModelRole::Crd;
   if (contains && (came || flipped(info.cleanupBit))) noteContainer(slot);
+  if (info.role == ModelRole::Namespace) noteTurn(slot);
+  if (info.role == ModelRole::Pod) noteTurn(info.namespaceSlot);
   if (info.role == ModelRole::Pod || info.role == ModelRole::ReplicaSet) live_->podsChanged = true;
 }
 
@@ -166,6 +173,15 @@ void LiveCluster::noteContainer(Slot container) {
     for (const uint32_t link : live_->model.slots[slot].links)
       live_->lookAtWork(live_->model.links[link].work);
   }
+}
+
+// Whether all that is in a terminating Namespace may go now, or its Pods alone.
+void LiveCluster::noteTurn(Slot namespaceSlot) {
+  if (namespaceSlot == kNone) return;
+  const bool awaits = awaitsPods(namespaceSlot);
+  if (awaits == live_->extra[namespaceSlot].awaitsPods) return;
+  live_->extra[namespaceSlot].awaitsPods = awaits;
+  noteContainer(namespaceSlot);
 }
 
 void LiveCluster::noteReadiness() {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cluster/machine.h"
+#include "kube/kubernetes_version.h"
 #include "kube/resource_map.h"
 #include "kube/result.h"
 #include "manifestwork/manifest_work.h"
@@ -70,7 +71,8 @@ class LiveCluster {
   using Milliseconds = std::chrono::milliseconds;
 
   // A type that is not in `types` exists as long as its CRD does; of the others nobody asks.
-  explicit LiveCluster(const Timing& timing, kube::ResourceMap types = kube::ResourceMap::builtIn());
+  explicit LiveCluster(const Timing& timing, kube::ResourceMap types = kube::ResourceMap::builtIn(),
+                       kube::KubernetesVersion kubernetes = kube::kNewestKubernetes);
   ~LiveCluster();
   LiveCluster(const LiveCluster&) = delete;
   LiveCluster& operator=(const LiveCluster&) = delete;
@@ -89,6 +91,8 @@ class LiveCluster {
   const std::string& uid(Slot slot) const;
   std::vector<LiveOwner> owners(Slot slot) const;
   std::vector<LiveOwner> owners(Slot slot, const ObjectState& object) const;
+  // Returns true if nothing but Pods is deleted yet in this terminating Namespace.
+  bool awaitsPods(Slot namespaceSlot) const;
   // Why the object cannot be created now: "AlreadyExists", "NotFound" (no such namespace or type),
   // "Forbidden" (its namespace terminates), "MethodNotAllowed" (its CRD does); nullptr when it can.
   const char* refusesCreation(const kube::ObjectKey& key, bool serverSide);
@@ -133,6 +137,7 @@ class LiveCluster {
  private:
   void noteChange(Slot slot);
   void noteContainer(Slot container);
+  void noteTurn(Slot namespaceSlot);
   void noteReadiness();
   bool settle(const Action* action, const Events& happened);
   void finish(const Action* action, const Events& happened, Events& events);

@@ -93,6 +93,11 @@ bool LiveCluster::execute(const PlannedAction& plan, AdmissionOutcome verdict, M
   Events happened;
   live_->machine().apply(live_->state(), plan.action, &happened, &decision);
   const Action action = plan.action;
+  if (action.kind == Kind::NamespaceDelete) {
+    SlotInfo& content = live_->model.slots[action.a];
+    content.deletionRefused = !decision.allowed;
+    noteTurn(content.namespaceSlot);
+  }
   finish(&action, happened, events);
   return true;
 }

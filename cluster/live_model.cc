@@ -36,10 +36,11 @@ void takeOver(std::vector<uint64_t>& words, const Layout& from, const Layout& to
 
 }  // namespace
 
-LiveModel::LiveModel(const Timing& timing, kube::ResourceMap types)
+LiveModel::LiveModel(const Timing& timing, kube::ResourceMap types, kube::KubernetesVersion kubernetes)
     : types_(std::move(types)),
       room_{.slots = kFirstRoom, .works = kFirstRoom, .steps = 0, .links = kFirstRoom},
       machine_(std::in_place, model, Layout(room_)) {
+  model.kubernetes = kubernetes;
   model.guarded = false;
   model.timing = timing;
   words_.assign(machine_->layout().words, 0);
@@ -138,6 +139,12 @@ void LiveModel::move(Slot slot, bool present) {
   leave(slot, info.crd, &LiveSlot::inCrd, !present);
   enter(slot, info.namespaceSlot, &LiveSlot::inNamespace, present);
   enter(slot, info.crd, &LiveSlot::inCrd, present);
+  if (info.role != ModelRole::Pod || info.namespaceSlot == kNone) return;
+  std::vector<Slot>& pods = model.slots[info.namespaceSlot].children;
+  if (present)
+    pods.push_back(slot);
+  else
+    std::erase(pods, slot);
 }
 
 void LiveModel::setUid(Slot slot, const std::string& uid) {
@@ -169,6 +176,7 @@ void LiveModel::vanished(Slot slot) {
   setUid(slot, {});
   unmount(slot);
   move(slot, false);
+  model.slots[slot].deletionRefused = false;
   extra[slot].claims.clear();
   extra[slot].boundTo.reset();
   if (model.slots[slot].role == ModelRole::PersistentVolume) {

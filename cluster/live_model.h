@@ -30,6 +30,7 @@ struct LiveSlot {
   std::vector<std::string> claims;         // workload, Pod: what was given
   std::vector<Slot> mounts;                // Pod that is present: the claims
   std::optional<kube::ObjectKey> boundTo;  // claim, volume: as of LiveObject
+  bool awaitsPods = false;                 // Namespace: nothing else in it is deleted yet
   std::vector<Slot> absent;                // Namespace, CRD: the slots in it that are not in its content
 };
 
@@ -49,7 +50,7 @@ inline bool isStorage(ModelRole role) {
 
 class LiveModel {
  public:
-  LiveModel(const Timing& timing, kube::ResourceMap types);
+  LiveModel(const Timing& timing, kube::ResourceMap types, kube::KubernetesVersion kubernetes);
 
   const Machine& machine() const { return *machine_; }
   StateRef state() const { return {words_.data(), machine_->layout()}; }

@@ -59,7 +59,15 @@ bool deletesContent(const Transition& transition, Slot namespaceSlot) {
          (transition.state().finalizers(namespaceSlot) & cleanup) != 0;
 }
 
-void addNamespaceDelete(const Transition& transition, Slot slot, std::vector<Action>& out) {
+// Whose turn it is in a terminating namespace.
+enum class Turn : uint8_t { Pods, Everything };
+
+Turn turnOf(const Transition& transition, Slot namespaceSlot) {
+  return awaitsPods(transition, namespaceSlot) ? Turn::Pods : Turn::Everything;
+}
+
+void addNamespaceDelete(const Transition& transition, Slot slot, Turn turn, std::vector<Action>& out) {
+  if (turn == Turn::Pods && transition.info(slot).role != ModelRole::Pod) return;
   if (transition.isLive(slot) && transition.state().object(slot).lifecycle.phase == Flight::Phase::None)
     out.push_back({Kind::NamespaceDelete, Actor::Lifecycle, slot, 0});
 }
@@ -89,7 +97,8 @@ void addTerminating(const Transition& transition, Slot slot, const ObjectState& 
   if ((object.finalizers & info.cleanupBit) == 0) return;
   if (info.role == ModelRole::Namespace) {
     if (listed == Listed::WithContent) {
-      for (Slot content : info.content) addNamespaceDelete(transition, content, out);
+      const Turn turn = turnOf(transition, slot);
+      for (Slot content : info.content) addNamespaceDelete(transition, content, turn, out);
     }
     // docs/semantics.md, "The rules", APIServices.
     if (namespaceIsEmpty(transition, slot) && !transition.discoveryFails())
@@ -148,7 +157,7 @@ Flight ObjectState::*flightOf(Actor actor) {
 DeleteRequest requestOf(const Transition& transition, Actor actor, Slot slot) {
   if (actor == Actor::Collector) return collectorRequest(transition, slot);
   if (actor == Actor::Lastout) return lastoutRequest(slot, transition.state().object(slot));
-  return {.actor = actor, .by = kNone, .slot = slot, .policy = PropagationPolicy::Background};
+  return namespaceRequest(slot);
 }
 
 // Sends, confirms or commits a controller's DELETE of a slot; none of them remembers answers.
@@ -276,7 +285,7 @@ void Machine::enabledFor(StateRef state, ActionSubject subject, std::vector<Acti
   } else {
     const Slot space = model_->slots[subject.number].namespaceSlot;
     if (space != kNone && deletesContent(transition, space))
-      addNamespaceDelete(transition, subject.number, out);
+      addNamespaceDelete(transition, subject.number, turnOf(transition, space), out);
     addObject(transition, subject.number, Listed::Own, out);
   }
 }

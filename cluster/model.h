@@ -18,6 +18,7 @@
 #include "admission/decide.h"
 #include "admission/guards.h"
 #include "criticalservice/critical_service.h"
+#include "kube/kubernetes_version.h"
 #include "kube/object.h"
 #include "protection/external_step.h"
 #include "protection/policy.h"
@@ -155,9 +156,10 @@ struct SlotInfo {
   uint8_t ownersAtCreation = 0;   // which of them a new object carries
   std::vector<Slot> dependents;   // slots that can name this one as an owner
   std::vector<Slot> content;      // Namespace: objects in it; Crd: objects of its type
-  std::vector<Slot> children;   // workloads: ReplicaSet or Pods; ReplicaSet: Pods; claim: Pods that mount it;
-                                // volume: claims that are bound to it
-  uint8_t valueAtCreation = 0;  // workloads: replicas; CriticalService: intent
+  std::vector<Slot> children;  // workloads: ReplicaSet or Pods; ReplicaSet: Pods; claim: Pods that mount it;
+                               // volume: claims that are bound to it; Namespace: Pods in it
+  bool deletionRefused = false;  // LiveCluster, Pods: the namespace controller's last DELETE was refused
+  uint8_t valueAtCreation = 0;   // workloads: replicas; CriticalService: intent
   std::vector<Interception> interceptions;
   std::vector<Slot> startsWith;  // Pods: what none can start without
   std::vector<Slot> rights;      // workloads, Pods: their ServiceAccount, its bindings and their roles
@@ -360,7 +362,8 @@ struct Model {
   std::vector<FinalizerController> controllers;
   std::vector<ClientStep> steps;
   std::vector<Interception> apiServices;  // with a Service; one that does not answer keeps every Namespace
-  bool guarded = true;                    // lastout is there
+  kube::KubernetesVersion kubernetes = kube::kNewestKubernetes;
+  bool guarded = true;  // lastout is there
   bool runsDeferredDeletions =
       false;             // lastout deletes later, by itself, what it denied to controllers, and keeps works
   bool confirms = true;  // lastout makes its confirming read; false only to show what that read is for

@@ -77,6 +77,9 @@ class Transition {
   std::optional<PropagationPolicy> policyOf(const DeleteRequest& request) const;
   // A DeletionPolicy denies the DELETE; a step that changes an object's form.
   bool isProtected(const DeleteRequest& request) const;
+  // Returns true if the DELETE would be refused now: by lastout, by a policy, or as a webhook does not
+  // answer.
+  bool isRefused(const DeleteRequest& request) const;
   // The finalizers of policies that hold the object no more.
   uint16_t bitsToLetGo(Slot slot) const {
     return webhookFails(slot, &Interception::onUpdate) ? uint16_t{0}
@@ -187,6 +190,9 @@ bool crdDeletesInstances(const Transition& transition, Slot crd);
 bool crdIsEmpty(const Transition& transition, Slot crd);
 void deleteInstances(Transition& transition, Slot crd);
 bool namespaceIsEmpty(const Transition& transition, Slot namespaceSlot);
+// Returns true if the namespace controller deletes nothing but Pods yet in this terminating Namespace.
+bool awaitsPods(const Transition& transition, Slot namespaceSlot);
+DeleteRequest namespaceRequest(Slot content);
 // cluster/workloads.cc
 bool workloadNeedsSync(const Transition& transition, Slot workload);
 void workloadSync(Transition& transition, Slot workload);

@@ -133,6 +133,7 @@ void wireContainer(Model& model, Slot slot) {
     if (space) {
       info.namespaceSlot = *space;
       model.slots[*space].content.push_back(slot);
+      if (info.role == ModelRole::Pod) model.slots[*space].children.push_back(slot);
     }
   }
   const auto crd = model.find(kube::crdKey(info.key.type));

@@ -30,10 +30,8 @@ size_t wanted(const Transition& transition, Slot workload, const ObjectState& ob
   return transition.info(workload).role == ModelRole::Deployment ? 1 : object.value;
 }
 
-// A child's DELETE would be refused now.
-bool mustStay(const Transition& transition, Slot child) {
-  return transition.webhookFails(child, &Interception::onDelete) || !transition.decide(child).allowed ||
-         transition.isProtected({.actor = Actor::Workloads, .by = kNone, .slot = child, .policy = {}});
+DeleteRequest childRequest(Slot child) {
+  return {.actor = Actor::Workloads, .by = kNone, .slot = child, .policy = PropagationPolicy::Background};
 }
 
 // What is refused comes last: it is asked for again and again, and keeps nothing else from being done.
@@ -57,7 +55,7 @@ WorkloadChange nextTask(const Transition& transition, Slot workload) {
     // Old ReplicaSets keep their replicas, and stay for a roll-back.
     if (!isWanted && spec.role == ModelRole::Deployment) continue;
     if (!isWanted) {
-      if (!mustStay(transition, child)) return {Task::Delete, child};
+      if (!transition.isRefused(childRequest(child))) return {Task::Delete, child};
       if (refused.task == Task::None) refused = {Task::Delete, child};
     }
     if (isWanted && spec.role == ModelRole::Deployment && childObject.value != object.value)
@@ -92,10 +90,7 @@ void workloadSync(Transition& transition, Slot workload) {
       transition.update(change.child, child, Actor::Workloads);
       break;
     case Task::Delete:
-      transition.sendAtOnce({.actor = Actor::Workloads,
-                             .by = kNone,
-                             .slot = change.child,
-                             .policy = PropagationPolicy::Background});
+      transition.sendAtOnce(childRequest(change.child));
       break;
     case Task::Scale:
       child.value = transition.state().object(workload).value;

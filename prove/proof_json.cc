@@ -59,6 +59,7 @@ OrderedJson proofOf(const ProofReport& report) {
   OrderedJson result = {{"file", report.file},
                         {"name", report.name},
                         {"description", report.description},
+                        {"kubernetes", toString(report.kubernetes)},
                         {"verdict", word(proof.verdict)},
                         {"asExpected", report.expected},
                         {"lookedAt", endWord(proof.end)},

@@ -28,6 +28,7 @@ class Reporter {
     report.file = ready_.scenario.file;
     report.name = ready_.scenario.name;
     report.description = ready_.scenario.description;
+    report.kubernetes = compiled_.model.kubernetes;
     report.bounds = question_.bounds;
     if (proof.unsafe) report.unsafe = unsafe(*proof.unsafe);
     if (proof.stuck) report.stuck = stuck(*proof.stuck);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/kubernetes_version.h"
 #include "prove/prove.h"
 #include "prove/tell.h"
 #include "replay/assumptions.h"
@@ -38,6 +39,7 @@ struct ProofReport {
   std::string name;
   std::string description;
   Proof proof;
+  kube::KubernetesVersion kubernetes = kube::kNewestKubernetes;  // whose rules it is about
   Bounds bounds;
   std::chrono::duration<double> time{0};        // that it took; the caller knows
   bool isStrict = false;                        // an assumption is a failure; the caller knows

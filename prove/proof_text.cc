@@ -33,11 +33,14 @@ std::string decimals(double value, const char* format) {
 
 std::string megabytes(uint64_t bytes) { return decimals(static_cast<double>(bytes) / (1 << 20), "%.0f MiB"); }
 
-// "10,584 states, 48,674 transitions, 0.02 s"
+// "10,584 states, 48,674 transitions, 0.02 s", and the Kubernetes that it is about, if that is an old one.
 std::string size(const ProofReport& report) {
   return withSeparators(report.proof.states) + (report.proof.states == 1 ? " state, " : " states, ") +
          withSeparators(report.proof.transitions) + " transitions, " +
-         decimals(report.time.count(), "%.2f s");
+         decimals(report.time.count(), "%.2f s") +
+         (report.kubernetes == kube::kNewestKubernetes
+              ? ""
+              : ", Kubernetes " + std::string(toString(report.kubernetes)));
 }
 
 std::string painted(const replay::Writer& writer, ProofResult verdict) {

@@ -24,6 +24,7 @@ class Compiler {
     cluster::BuildInput input{.objects = scenario_.objects,
                               .works = scenario_.works,
                               .later = scenario_.later,
+                              .kubernetes = scenario_.kubernetes,
                               .guarded = scenario_.guard,
                               .runsDeferredDeletions = scenario_.runsDeferredDeletions,
                               .types = scenario_.types,

@@ -12,6 +12,7 @@
 #include "cluster/model.h"
 #include "cluster/policies.h"
 #include "criticalservice/critical_service.h"
+#include "kube/kubernetes_version.h"
 #include "kube/object.h"
 #include "kube/parse.h"
 #include "kube/reference.h"
@@ -109,6 +110,7 @@ struct Scenario {
   std::vector<std::string> moreFiles;  // that spec.files names, as they were read
   std::string name;                    // metadata.name, or the file's name without its ending
   std::string description;
+  kube::KubernetesVersion kubernetes = kube::kNewestKubernetes;
   bool guard = true;                  // lastout is there
   bool runsDeferredDeletions = true;  // and deletes later what it denied to controllers
   std::string lastoutNamespace;       // empty: not in the cluster

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "kube/messages.h"
 #include "kube/well_known.h"
 #include "protection/profiles.h"
 
@@ -279,9 +280,29 @@ void readProfiles(const SpecReader& reader, kube::Fields& spec) {
   }
 }
 
+// In quotes, since 1.30 as a number is 1.3.
+void readKubernetes(const SpecReader& reader, kube::Fields& spec) {
+  const kube::Value* value = spec.any("kubernetes");
+  if (value == nullptr) return;
+  std::string known;
+  for (const std::string_view version : kube::kKubernetesVersions)
+    known += (known.empty() ? "" : " or ") + kube::inQuotes(version);
+  const std::string* text = value->asString();
+  if (text == nullptr)
+    return spec.fail("kubernetes", spec.pathOf("kubernetes") + " is " + std::string(kube::kindName(*value)) +
+                                       "; write a version, in quotes: " + known);
+  if (const auto version = kube::parseKubernetesVersion(*text))
+    reader.scenario.kubernetes = *version;
+  else
+    spec.fail("kubernetes", spec.pathOf("kubernetes") + " must be " + known +
+                                ", the versions whose rules are " + "known here, not " +
+                                kube::inQuotes(*text));
+}
+
 void readSpec(const SpecReader& reader, kube::Fields& spec) {
   Scenario& scenario = reader.scenario;
   scenario.description = spec.string("description").value_or("");
+  readKubernetes(reader, spec);
   scenario.guard = spec.boolean("guard").value_or(true);
   scenario.runsDeferredDeletions = spec.boolean("carryOut").value_or(true);
   readProfiles(reader, spec);
@@ -306,6 +327,8 @@ void readScenario(const kube::Value& document, Scenario& scenario, kube::Errors&
     fields.fail("apiVersion", "apiVersion: a Scenario has " + std::string(kube::kLastoutApiVersion) +
                                   ", not \"" + apiVersion + "\"");
   fields.allow({"kind"});
+  if (fields.any("kubernetes") != nullptr)
+    fields.fail("kubernetes", "kubernetes: write it into spec, as spec.kubernetes");
   if (auto metadata = fields.fields("metadata")) {
     const std::string name = metadata->string("name").value_or("");
     if (!name.empty()) scenario.name = name;

@@ -91,6 +91,7 @@ class Explainer {
     const cluster::SlotInfo& info = model_.slots[slot];
     switch (info.role) {
       case ModelRole::Namespace:
+        explainPods(slot, result);
         wait(result, "it waits for its content: ", presentOf(info.content));
         explainDiscovery(result);
         break;
@@ -112,6 +113,15 @@ class Explainer {
       default:
         break;
     }
+  }
+
+  // A terminating Namespace looks for Pods first, and has not looked further.
+  void explainPods(Slot slot, StillThere& result) const {
+    if (!cluster::awaitsPods(cluster_, slot)) return;
+    wait(result,
+         "its Pods have to be gone before anything else in it is deleted, while its conditions say that all "
+         "of it was: ",
+         presentOf(model_.slots[slot].children));
   }
 
   // A Namespace ends when every API has told what is left in it.
@@ -229,7 +239,7 @@ class Explainer {
       result.reasons.push_back(denied + deadWebhooks(slot, &cluster::Interception::onDelete, result));
     if (asked && result.reasons.empty())
       explainOwners(slot, result, "lastout waits with its deletion", false);
-    if (asked) return;
+    if (asked || explainTurn(slot, result)) return;
     if (denial != nullptr) {
       const bool isAgent = denial->event.actor == cluster::Actor::Agent;
       result.reasons.push_back(
@@ -241,6 +251,17 @@ class Explainer {
     explainOwners(slot, result, "the garbage collector leaves it alone", true);
     if (denial == nullptr && result.waitsFor.empty())
       result.reasons.push_back("nobody has asked for its deletion");
+  }
+
+  // Its Namespace terminates, and deletes it once no Pod is left there. False: not so.
+  bool explainTurn(Slot slot, StillThere& result) const {
+    const Slot space = model_.slots[slot].namespaceSlot;
+    if (!cluster_.isTerminating(space) || model_.slots[slot].role == ModelRole::Pod ||
+        !cluster::awaitsPods(cluster_, space))
+      return false;
+    wait(result, "its namespace deletes it after its Pods, and waits for ",
+         presentOf(model_.slots[space].children));
+    return true;
   }
 
   // Those that are there; `terminating`: also those that are being deleted.

@@ -34,8 +34,11 @@ ApiError terminatingNamespace(const kube::ObjectKey& key) {
 
 }  // namespace
 
-ControlPlane::ControlPlane(cluster::Timing timing, size_t history, ControlPlaneEnvironment context)
-    : storage(history), live(timing), environment_(std::move(context)) {}
+ControlPlane::ControlPlane(cluster::Timing timing, size_t history, ControlPlaneEnvironment context,
+                           kube::KubernetesVersion kubernetes)
+    : storage(history),
+      live(timing, kube::ResourceMap::builtIn(), kubernetes),
+      environment_(std::move(context)) {}
 
 std::string ControlPlane::now() const { return kube::timestampText(environment_.wallClock()); }
 

@@ -41,7 +41,8 @@ class ControlPlane {
   // Each is called after a write, with the lock held.
   using Observer = std::function<void(const Write&)>;
 
-  ControlPlane(cluster::Timing timing, size_t history, ControlPlaneEnvironment context);
+  ControlPlane(cluster::Timing timing, size_t history, ControlPlaneEnvironment context,
+               kube::KubernetesVersion kubernetes = kube::kNewestKubernetes);
 
   kube::Mutex mutex;
   kube::ConditionVariable changed;  // notified after writes, and when the clock is set or a watch is ended

@@ -136,16 +136,18 @@ std::optional<Mutation> workloadWrite(const Subject& subject) {
 // --- namespaces
 
 // What is left, once everything was asked to go or refused; nothing before that. A type whose deletion was
-// refused is told with its first refusal alone, as it ends the deletion of that collection.
+// refused is told with its first refusal alone, as it ends the deletion of that collection. While it waits
+// for Pods the namespace controller has not looked at anything, and says that nothing is left.
 std::optional<NamespaceContent> remainingContent(const Subject& subject) {
   subject.plane.mutex.assertHeld();
   std::map<kube::GroupResource, int64_t> types;
   std::map<std::string, int64_t> finalizers;
   std::map<kube::GroupResource, std::string> failures;
+  const bool awaitsPods = subject.live().awaitsPods(subject.slot);
   for (const Slot slot : subject.info().content) {
     const cluster::ObjectState state = subject.live().object(slot);
     const kube::ObjectKey& key = subject.live().model().slots[slot].key;
-    if (!state.present()) continue;
+    if (!state.present() || (awaitsPods && (key.type != kube::kPods || !state.live()))) continue;
     if (state.live()) {
       const auto refused = subject.plane.refusedContent.find(key);
       if (refused == subject.plane.refusedContent.end()) return std::nullopt;

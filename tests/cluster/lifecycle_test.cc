@@ -34,12 +34,22 @@ TEST(Crd, MarksItsInstancesDeletedWithoutReviewAndWaitsForThem) {
   EXPECT_THAT(world.left(), IsEmpty());
 }
 
-TEST(Crd, RefusesToCreateWhileItTerminatesButNotToApply) {
+// tests/recordings/kubernetes-1.36/rest/086, and the same of 1.26.
+TEST(Crd, RefusesToCreateWhileItTerminatesInTheWordsOfItsKubernetes) {
+  for (const auto& [version, reason] : {std::pair(kube::KubernetesVersion::V1_26, "MethodNotAllowed"),
+                                        std::pair(kube::KubernetesVersion::V1_36, "Forbidden")}) {
+    World world(kInstances + "{apiVersion: example.com/v1, kind: Widget, metadata: {name: two}}",
+                {.kubernetes = version, .absent = {"widgets.example.com/two"}});
+    world.deletes(kCrd);
+    world.does(ClientStep::Verb::Create, "widgets.example.com/two");
+    EXPECT_EQ(world.log().back(), std::string("client denied widgets.example.com/two: ") + reason);
+  }
+}
+
+TEST(Crd, DoesNotRefuseToApplyWhileItTerminates) {
   World world(kInstances + "{apiVersion: example.com/v1, kind: Widget, metadata: {name: two}}",
               {.absent = {"widgets.example.com/two"}});
   world.deletes(kCrd);
-  world.does(ClientStep::Verb::Create, "widgets.example.com/two");
-  EXPECT_EQ(world.log().back(), "client denied widgets.example.com/two: MethodNotAllowed");
   world.send(world.step(ClientStep::Verb::Create, "widgets.example.com/two",
                         [](ClientStep& step) { step.serverSide = true; }));
   EXPECT_TRUE(world.present("widgets.example.com/two"));
@@ -52,7 +62,7 @@ TEST(Crd, ThatIsCleanedUpAndWaitsForAnotherFinalizerTakesNoInstanceAnyMore) {
   world.perform(Kind::CrdFinish, kCrd);
   ASSERT_TRUE(world.terminating(kCrd));
   world.send(world.step(ClientStep::Verb::Create, kWidget, [](ClientStep& step) { step.serverSide = true; }));
-  EXPECT_EQ(world.log().back(), std::string("client denied ") + kWidget + ": MethodNotAllowed");
+  EXPECT_EQ(world.log().back(), std::string("client denied ") + kWidget + ": Forbidden");
 }
 
 TEST(Crd, OnceGoneLetsNothingOfItsTypeAppear) {
@@ -63,15 +73,116 @@ TEST(Crd, OnceGoneLetsNothingOfItsTypeAppear) {
   EXPECT_EQ(world.log().back(), std::string("client denied ") + kWidget + ": NotFound");
 }
 
+const WorldOptions kOf126{.kubernetes = kube::KubernetesVersion::V1_26};
+
 TEST(Namespace, DeletesItsContentThroughReviewAndThenGoes) {
-  World world(kProvider);
+  for (const kube::KubernetesVersion version :
+       {kube::KubernetesVersion::V1_26, kube::KubernetesVersion::V1_36}) {
+    World world(kProvider, {.kubernetes = version});
+    world.deletes(kNamespace);
+    EXPECT_THAT(world.finalizers(kNamespace), ElementsAre("kubernetes"));
+    EXPECT_FALSE(world.enabled(Kind::NamespaceFinish, kNamespace));
+    world.settle();
+    EXPECT_THAT(world.log(), Contains(std::string("lifecycle requested ") + kDeployment));
+    EXPECT_THAT(world.left(), IsEmpty());
+  }
+}
+
+TEST(Namespace, DeletesItsContentInAnyOrderUntil126) {
+  World world(kProvider, kOf126);
   world.deletes(kNamespace);
-  EXPECT_THAT(world.finalizers(kNamespace), ElementsAre("kubernetes"));
-  EXPECT_FALSE(world.enabled(Kind::NamespaceFinish, kNamespace));
-  world.perform(Kind::NamespaceDelete, kDeployment);
-  EXPECT_THAT(world.log(), Contains(std::string("lifecycle requested ") + kDeployment));
+  EXPECT_TRUE(world.enabled(Kind::NamespaceDelete, child(world, child(world, kDeployment))));
+  EXPECT_TRUE(world.enabled(Kind::NamespaceDelete, child(world, kDeployment)));
+  EXPECT_TRUE(world.enabled(Kind::NamespaceDelete, kDeployment));
+}
+
+// tests/recordings/kubernetes-1.36/admission/77 to 89. What it deletes nothing else for is the Pod's end, not
+// its deletion; nobody makes another Pod meanwhile.
+TEST(Namespace, DeletesItsPodsFirst) {
+  World world(kProvider);
+  const std::string replicaSet = child(world, kDeployment);
+  const std::string pod = child(world, replicaSet);
+  world.deletes(kNamespace);
+  EXPECT_FALSE(world.enabled(Kind::NamespaceDelete, replicaSet));
+  EXPECT_FALSE(world.enabled(Kind::NamespaceDelete, kDeployment));
+  world.perform(Kind::NamespaceDelete, pod);
+  EXPECT_FALSE(world.enabled(Kind::NamespaceDelete, kDeployment)) << "its node is still to stop it";
+  world.perform(Kind::PodStop, pod);
+  EXPECT_FALSE(world.enabled(Kind::WorkloadSync, replicaSet)) << "nothing is created in it";
+  EXPECT_TRUE(world.enabled(Kind::NamespaceDelete, replicaSet));
+  EXPECT_TRUE(world.enabled(Kind::NamespaceDelete, kDeployment));
+}
+
+const std::string kHeldPod = R"(
+{apiVersion: v1, kind: Namespace, metadata: {name: x}}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: y}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: held, namespace: x, finalizers: [f/one]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: free, namespace: x}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: y}}
+)";
+
+TEST(Namespace, KeepsEverythingWhileAPodKeepsAFinalizer) {
+  World world(kHeldPod);
+  world.deletes("namespaces/x");
+  world.deletes("namespaces/y");
+  world.settle();
+  EXPECT_THAT(world.left(), ElementsAre("configmaps/x/a", "namespaces/x", "pods/x/held"))
+      << "of its own namespace";
+  EXPECT_FALSE(world.terminating("configmaps/x/a"));
+  world.does(ClientStep::Verb::SetFinalizers, "pods/x/held", 0);
   world.settle();
   EXPECT_THAT(world.left(), IsEmpty());
+  World before(kHeldPod, kOf126);
+  before.deletes("namespaces/x");
+  before.settle();
+  EXPECT_FALSE(before.present("configmaps/x/a"));
+}
+
+// Kubernetes' source: where the deletion of the Pods fails nobody looks whether any are left.
+TEST(Namespace, GoesOnWhereTheDeletionOfItsPodsIsRefused) {
+  const std::string dead = R"(---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: checks}
+webhooks:
+- name: checks.example.com
+  clientConfig: {service: {namespace: h, name: gone}}
+  rules: [{operations: [DELETE], apiGroups: [""], apiVersions: [v1], resources: [pods]}]
+)";
+  World world(kHeldPod + dead);
+  world.deletes("namespaces/x");
+  world.settle();
+  EXPECT_FALSE(world.present("configmaps/x/a"));
+  EXPECT_TRUE(world.present("pods/x/free"));
+}
+
+TEST(Namespace, IsRefusedAPodThatHasStoppedAndNotOneThatItsNodeIsToStop) {
+  World world(kHeldPod + R"(---
+{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: y}, spec: {selector: {app: hook}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: hook, namespace: y, labels: {app: hook}}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: checks}
+webhooks:
+- name: checks.example.com
+  clientConfig: {service: {namespace: y, name: hook}}
+  rules: [{operations: [DELETE], apiGroups: [""], apiVersions: [v1], resources: [pods]}]
+)");
+  for (const char* pod : {"pods/x/free", "pods/x/held", "pods/y/hook"}) world.deletes(pod);
+  world.perform(Kind::PodStop, "pods/x/free");
+  world.deletes("namespaces/x");
+  EXPECT_FALSE(world.enabled(Kind::NamespaceDelete, "configmaps/x/a"));
+  world.perform(Kind::PodStop, "pods/x/held");
+  EXPECT_TRUE(world.enabled(Kind::NamespaceDelete, "configmaps/x/a"))
+      << "the finalizer has it asked for again, and the webhook's own Pod is gone";
 }
 
 TEST(Namespace, LetsNothingBeCreatedWhileItTerminates) {

@@ -160,6 +160,45 @@ TEST(LiveCluster, EmptiesATerminatingNamespaceEveryFiveSecondsWhileSomeOfItIsDen
   EXPECT_STREQ(world.cluster.refusesCreation(world.key("configmaps/x/new"), false), "NotFound");
 }
 
+TEST(LiveCluster, EmptiesATerminatingNamespaceOfItsPodsFirst) {
+  const auto leftOf = [](kube::KubernetesVersion version) {
+    LiveWorld world(version);
+    world.create("namespaces/x");
+    world.create("pods/x/free");
+    world.create("pods/x/held", {"f/one"});
+    world.create("configmaps/x/a");
+    world.remove("namespaces/x");
+    world.run();
+    const std::vector<std::string> left = world.left();
+    EXPECT_FALSE(world.terminating("namespaces/x") && !world.terminating("pods/x/held"));
+    world.setFinalizers("pods/x/held", {});
+    world.run();
+    EXPECT_THAT(world.left(), IsEmpty());
+    return left;
+  };
+  EXPECT_THAT(leftOf(kube::KubernetesVersion::V1_36),
+              ElementsAre("configmaps/x/a", "namespaces/x", "pods/x/held"));
+  EXPECT_THAT(leftOf(kube::KubernetesVersion::V1_26), ElementsAre("namespaces/x", "pods/x/held"));
+}
+
+// As in the machine: a refusal ends the look for Pods. It is others who refuse here.
+TEST(LiveCluster, GoesOnInATerminatingNamespaceWhereAPodIsRefused) {
+  LiveWorld world;
+  world.create("namespaces/x");
+  world.create("pods/x/free");
+  world.create("configmaps/x/a");
+  world.run();
+  world.remove("namespaces/x");
+  const PlannedAction first = world.next(AdmissionOutcome::Denied);
+  EXPECT_EQ(world.nameOf(first.deletes), "pods/x/free");
+  EXPECT_EQ(world.nameOf(world.next(AdmissionOutcome::Denied).deletes), "pods/x/free");
+  EXPECT_EQ(world.nameOf(world.next(AdmissionOutcome::Denied).deletes), "configmaps/x/a");
+  EXPECT_EQ(world.nameOf(world.next(AdmissionOutcome::Allowed).deletes), "pods/x/free");
+  EXPECT_THAT(world.cluster.possible(), testing::SizeIs(1)) << "the Pod's node has to stop it";
+  world.run();
+  EXPECT_THAT(world.left(), IsEmpty());
+}
+
 TEST(LiveCluster, DeletesInstancesWithTheirCrdAndRefusesNewOnes) {
   LiveWorld world;
   EXPECT_STREQ(world.cluster.refusesCreation(world.key(kLiveOne), false), "NotFound");

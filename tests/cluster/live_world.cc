@@ -15,7 +15,8 @@ constexpr std::string_view kLiveActors[] = {"client",    "agent",   "collector",
 
 }  // namespace
 
-LiveWorld::LiveWorld() : cluster(Timing{}), types_(kube::ResourceMap::builtIn()) {
+LiveWorld::LiveWorld(kube::KubernetesVersion kubernetes)
+    : cluster(Timing{}, kube::ResourceMap::builtIn(), kubernetes), types_(kube::ResourceMap::builtIn()) {
   types_.add({.type = {"example.com", "widgets"},
               .kind = "Widget",
               .version = "v1",

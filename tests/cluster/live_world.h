@@ -18,7 +18,7 @@ inline constexpr char kLiveApplied[] =
 
 class LiveWorld {
  public:
-  LiveWorld();
+  explicit LiveWorld(kube::KubernetesVersion kubernetes = kube::kNewestKubernetes);
 
   kube::ObjectKey key(std::string_view reference) const;
   std::string nameOf(Slot slot) const;

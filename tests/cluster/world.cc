@@ -45,6 +45,7 @@ World::World(std::string_view yaml, const WorldOptions& options) : types_(kube::
   auto objects = kube::parseObjects(std::move(*documents), "test.yaml", types_);
   if (!objects) throw std::runtime_error(kube::toString(objects.error()));
   BuildInput input;
+  input.kubernetes = options.kubernetes;
   input.guarded = options.guarded;
   input.runsDeferredDeletions = options.runsDeferredDeletions;
   input.lastoutNamespace = options.lastoutNamespace;

@@ -16,6 +16,7 @@ namespace lastout::cluster {
 using Kind = Action::Kind;
 
 struct WorldOptions {
+  kube::KubernetesVersion kubernetes = kube::kNewestKubernetes;
   bool guarded = true;
   bool runsDeferredDeletions = false;
   std::vector<std::string> works =

@@ -43,7 +43,7 @@ class RecordedSession : private OpenRecorder, public GuardedClusterTest {
   // The recorded story's works, all applied; nobody takes the instance's finalizer away.
   void createWorks() {
     createNamespace("cluster1");
-    for (const Json& work : worksOf("guarded")) {
+    for (const Json& work : worksOf({"guarded", kube::kNewestKubernetes})) {
       expect(201, "POST", kWorks, work);
       pass(seconds(60));
     }

@@ -132,7 +132,7 @@ tl::expected<simulator::WebhookResponse, std::string> webhookAnswer(const Json& 
 
 class Replay {
  public:
-  Replay() : cluster_(options()) { cluster_.clock().pause(); }
+  explicit Replay(const std::string& recording) : cluster_(options(recording)) { cluster_.clock().pause(); }
 
   std::vector<Replayed> run(const std::vector<RestExchange>& exchanges) {
     for (const RestExchange& exchange : exchanges) {
@@ -146,8 +146,10 @@ class Replay {
   }
 
  private:
-  simulator::EmbeddedOptions options() {
+  simulator::EmbeddedOptions options(const std::string& recording) {
     simulator::EmbeddedOptions options;
+    options.kubernetes =
+        recording == kKubernetes126 ? kube::KubernetesVersion::V1_26 : kube::KubernetesVersion::V1_36;
     options.callWebhook = [this](const simulator::Webhook& webhook, const std::string& body) {
       return webhookAnswer(current_.webhookAnswer, webhook, body);
     };
@@ -200,7 +202,7 @@ class Replay {
 }  // namespace
 
 std::vector<Replayed> replayAll(const std::string& recording) {
-  return Replay().run(recordedExchanges(recording));
+  return Replay(recording).run(recordedExchanges(recording));
 }
 
 }  // namespace lastout::fidelity

@@ -118,6 +118,7 @@ kube::Object toObject(const ObjectSpec& spec) {
 cluster::BuildInput toInput(const ClusterSpec& spec) {
   cluster::BuildInput input;
   input.types = specTypes();
+  input.kubernetes = spec.kubernetes;
   input.guarded = spec.guarded;
   input.runsDeferredDeletions = spec.runsDeferredDeletions;
   input.lastoutNamespace = spec.lastoutNamespace;

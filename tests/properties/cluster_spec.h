@@ -71,6 +71,7 @@ struct StepSpec {
 };
 
 struct ClusterSpec {
+  kube::KubernetesVersion kubernetes = kube::kNewestKubernetes;
   std::vector<ObjectSpec> objects = {};
   std::vector<WorkObjects> works = {};
   std::vector<ControllerSpec> controllers = {};

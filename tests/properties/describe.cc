@@ -71,6 +71,8 @@ std::string describe(const StepSpec& step) {
 
 std::string describe(const ClusterSpec& spec) {
   std::string text;
+  if (spec.kubernetes != kube::kNewestKubernetes)
+    text += "Kubernetes " + std::string(toString(spec.kubernetes)) + "\n";
   if (!spec.guarded) text += "not guarded\n";
   if (!spec.confirms) text += "no confirming read\n";
   if (spec.runsDeferredDeletions) text += "what is deferred is carried out\n";

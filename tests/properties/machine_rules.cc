@@ -140,6 +140,29 @@ std::string brokenByNeeds(const Walk& walk) {
   return {};
 }
 
+// docs/semantics.md, "The rules", Namespace.
+std::string brokenByOrder(const Walk& walk) {
+  const cluster::Model& model = walk.machine().model();
+  const SlotInfo& deleted = model.slots[walk.action().a];
+  if (model.kubernetes == kube::KubernetesVersion::V1_26 || deleted.role == cluster::ModelRole::Pod)
+    return {};
+  const cluster::Transition reading(walk.machine(), walk.before(), nullptr);
+  bool isAnyLeft = false;
+  for (Slot slot = 0; slot < model.slots.size(); ++slot) {
+    const SlotInfo& info = model.slots[slot];
+    const ObjectState pod = walk.before().object(slot);
+    if (info.role != cluster::ModelRole::Pod || info.key.namespaceName != deleted.key.namespaceName ||
+        !pod.present())
+      continue;
+    isAnyLeft = true;
+    const bool isAskedFor = pod.live() || pod.value == cluster::kStopped;
+    if (isAskedFor && (reading.webhookFails(slot, &cluster::Interception::onDelete) ||
+                       (model.guarded && !walk.machine().decide(walk.before(), slot).allowed)))
+      return {};
+  }
+  return isAnyLeft ? "the namespace controller deletes something else while Pods are left" : "";
+}
+
 std::string brokenByController(const Walk& walk) {
   const Action& action = walk.action();
   const cluster::Model& model = walk.machine().model();
@@ -154,10 +177,10 @@ std::string brokenByController(const Walk& walk) {
       if (keeps(walk, action.a, i)) return "the garbage collector deletes what an owner keeps";
     }
   }
-  if (action.kind == Action::Kind::NamespaceDelete &&
-      !walk.before().object(model.slots[action.a].namespaceSlot).terminating())
+  if (action.kind != Action::Kind::NamespaceDelete) return {};
+  if (!walk.before().object(model.slots[action.a].namespaceSlot).terminating())
     return "the namespace controller deletes in a namespace that stays";
-  return {};
+  return brokenByOrder(walk);
 }
 
 // A dry run leaves no trace but that it was made.

@@ -42,6 +42,7 @@ std::string explain(const ClusterSpec& spec, uint64_t seed,
 // too, that nobody was denied.
 ClusterSpec anyCluster(uint64_t seed) {
   ClusterSpec spec = randomCluster(seed, sizeOf(seed));
+  if (seed % 3 == 0) spec.kubernetes = kube::KubernetesVersion::V1_26;
   spec.runsDeferredDeletions = seed % 2 == 0;
   spec.forges = seed % 4 == 0;
   return spec;
@@ -49,6 +50,7 @@ ClusterSpec anyCluster(uint64_t seed) {
 
 ClusterSpec anyRacingCluster(uint64_t seed) {
   ClusterSpec spec = racingCluster(seed);
+  if (seed % 3 == 0) spec.kubernetes = kube::KubernetesVersion::V1_26;
   spec.runsDeferredDeletions = seed % 2 == 0;
   spec.forges = seed % 4 == 0;
   return spec;
@@ -133,12 +135,18 @@ std::string failureOrLeftovers(const ClusterSpec& spec, uint64_t order) {
   return result.failure.empty() ? leftovers(result.left) : result.failure;
 }
 
+ClusterSpec anyEmptyingCluster(uint64_t seed, Works works) {
+  ClusterSpec spec = emptyingCluster(seed, sizeOf(seed), works);
+  if (seed % 3 == 0) spec.kubernetes = kube::KubernetesVersion::V1_26;
+  return spec;
+}
+
 // Runs emptying clusters; how many of them needed somebody to ask again.
 uint32_t expectEmpty(Works works, uint32_t count, uint64_t otherwise) {
   uint32_t askedAgain = 0;
   const uint64_t first = firstSeed(otherwise);
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    const ClusterSpec spec = emptyingCluster(seed, sizeOf(seed), works);
+    const ClusterSpec spec = anyEmptyingCluster(seed, works);
     Coverage ignored;
     const RunResult result = checkRun(spec, seed, ignored);
     if (!result.failure.empty() || !result.left.empty()) {
@@ -176,7 +184,7 @@ TEST(EmptyingClusters, EndEmptyByThemselvesWhereLastoutCarriesOutWhatItDeferred)
   uint32_t refused = 0;
   uint32_t givenUp = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    ClusterSpec spec = emptyingCluster(seed, sizeOf(seed), Works::WithClaims);
+    ClusterSpec spec = anyEmptyingCluster(seed, Works::WithClaims);
     spec.runsDeferredDeletions = true;
     Coverage ignored;
     const RunResult result = checkRun(spec, seed, ignored);
@@ -196,7 +204,7 @@ TEST(EmptyingClusters, EndEmptyByThemselvesWhereLastoutCarriesOutWhatItDeferred)
 TEST(EmptyingClusters, GetStuckWithoutLastout) {
   uint32_t stuck = 0;
   for (uint64_t seed = 10'000'001; seed < 10'000'101; ++seed) {
-    ClusterSpec spec = emptyingCluster(seed, sizeOf(seed), Works::None);
+    ClusterSpec spec = anyEmptyingCluster(seed, Works::None);
     spec.guarded = false;
     Coverage ignored;
     if (!checkRun(spec, seed, ignored).left.empty()) ++stuck;

@@ -216,6 +216,7 @@ TEST(Tell, JsonHoldsEverythingThatTheTextSays) {
   const auto json = nlohmann::json::parse(toJson({&report, 1}));
   const auto& scenario = json.at("scenarios").at(0);
   EXPECT_EQ(scenario.at("verdict"), "STUCK");
+  EXPECT_EQ(scenario.at("kubernetes"), "1.36");
   EXPECT_EQ(scenario.at("asExpected"), true);
   EXPECT_EQ(scenario.at("lookedAt"), "everything");
   EXPECT_EQ(scenario.at("states"), report.proof.states);
@@ -223,6 +224,13 @@ TEST(Tell, JsonHoldsEverythingThatTheTextSays) {
   EXPECT_EQ(scenario.at("stuck").at("ring").size(), 5u);
   EXPECT_EQ(scenario.at("stuck").at("stillThere").size(), report.stuck->leftovers.size());
   EXPECT_TRUE(scenario.at("unsafe").is_null());
+}
+
+TEST(Tell, AVerdictAboutAnOldKubernetesNamesIt) {
+  const ProofReport old = provedFile("namespace-any-order");
+  EXPECT_THAT(toText(old, {}), HasSubstr(" s, Kubernetes 1.26  (scenarios/namespace-any-order.yaml)"));
+  EXPECT_EQ(nlohmann::json::parse(toJson({&old, 1})).at("scenarios").at(0).at("kubernetes"), "1.26");
+  EXPECT_THAT(toText(provedFile("namespace-pods-first"), {}), Not(HasSubstr("Kubernetes")));
 }
 
 }  // namespace

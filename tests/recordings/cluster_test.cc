@@ -30,8 +30,9 @@ constexpr const char* kCrd =
 // The webhook's answers come from the test, which is made after the cluster.
 using Verdict = std::shared_ptr<std::function<bool(const Json& request)>>;
 
-simulator::EmbeddedOptions guardedBy(const Verdict& allows) {
+simulator::EmbeddedOptions guardedBy(const Verdict& allows, kube::KubernetesVersion kubernetes) {
   simulator::EmbeddedOptions options;
+  options.kubernetes = kubernetes;
   options.callWebhook = webhookThat([allows](const simulator::Webhook&, const Json& request) -> Json {
     return {{"allowed", (*allows)(request)}};
   });
@@ -46,15 +47,17 @@ std::set<std::string> withoutGenerated(const std::set<std::string>& names) {
 
 class RecordedCluster : public ClusterTest {
  public:
-  RecordedCluster() : RecordedCluster(std::make_shared<std::function<bool(const Json&)>>()) {}
-  explicit RecordedCluster(const Verdict& verdict) : ClusterTest(guardedBy(verdict)) {
+  explicit RecordedCluster(kube::KubernetesVersion kubernetes = kube::KubernetesVersion::V1_26)
+      : RecordedCluster(std::make_shared<std::function<bool(const Json&)>>(), kubernetes) {}
+  RecordedCluster(const Verdict& verdict, kube::KubernetesVersion kubernetes)
+      : ClusterTest(guardedBy(verdict, kubernetes)) {
     *verdict = [this](const Json& request) { return review(request); };
   }
 
   // Everything is applied, as it was when the recording began.
   void prepare(const RecordedStory& story) {
     createNamespace("cluster1");
-    for (const Json& work : worksOf(story.name)) {
+    for (const Json& work : worksOf({story.name, story.kubernetes})) {
       expect(201, "POST", kWorks, work);
       pass(seconds(60));
     }
@@ -135,7 +138,10 @@ class RecordedCluster : public ClusterTest {
   std::set<std::pair<kube::ObjectKey, EventKind>> seen_;
 };
 
-class RecordedClusterStories : public RecordedCluster, public ::testing::WithParamInterface<std::string> {};
+class RecordedClusterStories : public ::testing::WithParamInterface<StoryName>, public RecordedCluster {
+ public:
+  RecordedClusterStories() : RecordedCluster(GetParam().kubernetes) {}
+};
 
 TEST_P(RecordedClusterStories, EndAsRecordedInARecordedOrder) {
   const RecordedStory story = readStory(GetParam());
@@ -155,11 +161,11 @@ TEST_P(RecordedClusterStories, EndAsRecordedInARecordedOrder) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Story, RecordedClusterStories, ::testing::Values("guarded", "unguarded", "deadlock"),
-                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Story, RecordedClusterStories, ::testing::ValuesIn(storyNames()),
+                         [](const auto& info) { return info.param.test(); });
 
 TEST_F(RecordedCluster, AWorkIsReportedGoneTooEarly) {
-  const RecordedStory story = readStory("guarded");
+  const RecordedStory story = readStory("guarded", kube::KubernetesVersion::V1_26);
   prepare(story);
   guard();
   play(story);
@@ -168,7 +174,7 @@ TEST_F(RecordedCluster, AWorkIsReportedGoneTooEarly) {
 
 // Recorded as 5, 10, 20 ms and so on, each after the webhook's answer; here that takes no time.
 TEST_F(RecordedCluster, TheCollectorAsksLessAndLessOften) {
-  const RecordedStory story = readStory("guarded");
+  const RecordedStory story = readStory("guarded", kube::KubernetesVersion::V1_26);
   prepare(story);
   guard();
   play(story);
@@ -182,7 +188,7 @@ TEST_F(RecordedCluster, TheCollectorAsksLessAndLessOften) {
 }
 
 TEST_F(RecordedCluster, TheDeadlockIsThatNobodyAsksForTheProviderAgain) {
-  const RecordedStory story = readStory("deadlock");
+  const RecordedStory story = readStory("deadlock", kube::KubernetesVersion::V1_26);
   prepare(story);
   guard();
   play(story);

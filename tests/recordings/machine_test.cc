@@ -34,7 +34,7 @@ struct Played {
 // One story, and the machine that plays it.
 class Stage {
  public:
-  explicit Stage(const std::string& name)
+  explicit Stage(const StoryName& name)
       : story(readStory(name)), pairs(pairsOf(story)), compiled_(toModel(story)), replayer_(compiled_) {}
 
   Played play(const replay::RunOptions& options) {
@@ -70,7 +70,7 @@ class Stage {
   replay::Replayer replayer_;
 };
 
-class RecordedStories : public ::testing::TestWithParam<std::string> {
+class RecordedStories : public ::testing::TestWithParam<StoryName> {
  protected:
   Stage stage_{GetParam()};
 };
@@ -92,7 +92,7 @@ TEST_P(RecordedStories, InTheirOwnTimeEndAsRecorded) {
 TEST(HappensBeforeList, HasNoPairThatNoRecordingShows) {
   std::set<std::string> said;
   std::set<std::string> shown;
-  for (const char* name : {"guarded", "unguarded", "deadlock"}) {
+  for (const StoryName& name : storyNames()) {
     const RecordedStory story = readStory(name);
     for (const HappensBefore& pair : pairsOf(story)) {
       const std::string words = pair.first.text + " before " + pair.then.text;
@@ -121,19 +121,26 @@ TEST_P(RecordedStories, InAnyOrderEndAsRecordedOrEmpty) {
   EXPECT_TRUE(asRecorded);
 }
 
-INSTANTIATE_TEST_SUITE_P(Story, RecordedStories, ::testing::Values("guarded", "unguarded", "deadlock"),
-                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Story, RecordedStories, ::testing::ValuesIn(storyNames()),
+                         [](const auto& info) { return info.param.test(); });
+
+class RecordedEnds : public ::testing::TestWithParam<kube::KubernetesVersion> {};
+INSTANTIATE_TEST_SUITE_P(Kubernetes, RecordedEnds,
+                         ::testing::Values(kube::KubernetesVersion::V1_26, kube::KubernetesVersion::V1_36),
+                         [](const auto& info) {
+                           return info.param == kube::KubernetesVersion::V1_26 ? "V1_26" : "V1_36";
+                         });
 
 // What the recordings' README says of their ends, so that they are read right.
-TEST(RecordedEnds, AreWhatTheirDescriptionSays) {
-  EXPECT_THAT(readStory("guarded").left, IsEmpty());
-  EXPECT_THAT(readStory("unguarded").left,
+TEST_P(RecordedEnds, AreWhatTheirDescriptionSays) {
+  EXPECT_THAT(readStory("guarded", GetParam()).left, IsEmpty());
+  EXPECT_THAT(readStory("unguarded", GetParam()).left,
               ElementsAre(StartsWith("appliedmanifestworks."), StartsWith("appliedmanifestworks."),
                           "coolresources.my.crd.group/some-instance",
                           "customresourcedefinitions.apiextensions.k8s.io/coolresources.my.crd.group",
                           "manifestworks.work.open-cluster-management.io/cluster1/cr",
                           "manifestworks.work.open-cluster-management.io/cluster1/crd"));
-  EXPECT_THAT(readStory("deadlock").left,
+  EXPECT_THAT(readStory("deadlock", GetParam()).left,
               ElementsAre(StartsWith("appliedmanifestworks."),
                           "criticalservices.lastout.dev/for-finalizer-deployment",
                           "deployments.apps/finalizer-namespace/finalizer-deployment",
@@ -143,14 +150,14 @@ TEST(RecordedEnds, AreWhatTheirDescriptionSays) {
                           StartsWith("replicasets.apps/finalizer-namespace/finalizer-deployment-")));
 }
 
-TEST(RecordedGuarded, AWorkIsReportedGoneTooEarly) {
-  Stage stage("guarded");
+TEST_P(RecordedEnds, AWorkIsReportedGoneTooEarlyInTheGuardedStory) {
+  Stage stage({"guarded", GetParam()});
   expectGoneTooEarly(stage.story.happened);
   expectGoneTooEarly(stage.timed().happened);
 }
 
-TEST(RecordedDeadlock, TheProviderIsDeniedOnceAndNeverAskedForAgain) {
-  Stage stage("deadlock");
+TEST_P(RecordedEnds, TheProviderIsDeniedOnceAndNeverAskedForAgainInTheDeadlock) {
+  Stage stage({"deadlock", GetParam()});
   expectProviderForgotten(stage.story.happened);
   expectProviderForgotten(stage.timed().happened);
 }

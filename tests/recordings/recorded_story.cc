@@ -21,9 +21,11 @@ using replay::RecordedEvent;
 // Adds events up to the marker to the beginning, and those after it to the story.
 class Reader {
  public:
-  explicit Reader(const std::string& name) {
+  Reader(const std::string& name, kube::KubernetesVersion kubernetes) {
     story_.name = name;
-    const std::string path = "tests/recordings/kubernetes-1.26/story-" + name + ".jsonl";
+    story_.kubernetes = kubernetes;
+    const std::string path =
+        "tests/recordings/kubernetes-" + std::string(toString(kubernetes)) + "/story-" + name + ".jsonl";
     auto reader = replay::RecordingReader::open(path);
     if (!reader) stop(kube::toString(reader.error()));
     for (;;) {
@@ -110,6 +112,7 @@ std::string appliedNameOf(const manifestwork::ManifestWork& work, const Recorded
 cluster::BuildInput toInput(const RecordedStory& story) {
   cluster::BuildInput input;
   input.types = story.types;
+  input.kubernetes = story.kubernetes;
   input.guarded = story.guarded;
   for (const kube::Object& object : story.objects) {
     if (object.key.type != manifestwork::manifestWorkType()) {
@@ -141,7 +144,24 @@ void addControllers(cluster::Model& model) {
 
 }  // namespace
 
-RecordedStory readStory(const std::string& name) { return Reader(name).take(); }
+RecordedStory readStory(const std::string& name, kube::KubernetesVersion kubernetes) {
+  return Reader(name, kubernetes).take();
+}
+
+std::string StoryName::test() const {
+  std::string text = name + "_" + std::string(toString(kubernetes));
+  std::ranges::replace(text, '.', '_');
+  return text;
+}
+
+std::vector<StoryName> storyNames() {
+  std::vector<StoryName> stories;
+  for (const kube::KubernetesVersion version :
+       {kube::KubernetesVersion::V1_26, kube::KubernetesVersion::V1_36}) {
+    for (const char* name : {"guarded", "unguarded", "deadlock"}) stories.push_back({name, version});
+  }
+  return stories;
+}
 
 replay::Compiled toModel(const RecordedStory& story) {
   auto model = cluster::build(toInput(story));

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <chrono>
+#include <ostream>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "cluster/model.h"
+#include "kube/kubernetes_version.h"
 #include "kube/object.h"
 #include "kube/resource_map.h"
 #include "replay/compile.h"
@@ -26,7 +28,8 @@ struct ClientDelete {
 };
 
 struct RecordedStory {
-  std::string name;  // "guarded"
+  std::string name;                                              // "guarded"
+  kube::KubernetesVersion kubernetes = kube::kNewestKubernetes;  // where it was recorded
   kube::ResourceMap types = kube::ResourceMap::builtIn();
   std::vector<kube::Object> objects;  // there when the story begins
   std::vector<ClientDelete> deletes;
@@ -35,7 +38,17 @@ struct RecordedStory {
   bool guarded = false;        // a webhook enforced the CriticalService
 };
 
-RecordedStory readStory(const std::string& name);
+RecordedStory readStory(const std::string& name, kube::KubernetesVersion kubernetes);
+
+// The stories of both: "guarded" of 1.26, ...
+struct StoryName {
+  std::string name;
+  kube::KubernetesVersion kubernetes = kube::kNewestKubernetes;
+  friend void PrintTo(const StoryName& story, std::ostream* out) { *out << story.test(); }
+  std::string test() const;  // "guarded_1_26"
+};
+std::vector<StoryName> storyNames();
+inline RecordedStory readStory(const StoryName& story) { return readStory(story.name, story.kubernetes); }
 
 // The story's beginning as a model, with its clients' deletes as steps in their order, and the finalizer
 // controller that its CriticalService speaks of. The goal is that nothing is left.

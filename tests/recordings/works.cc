@@ -7,8 +7,9 @@ namespace lastout::testing {
 
 using simulator::Json;
 
-std::vector<Json> worksOf(const std::string& story) {
-  std::ifstream file("tests/recordings/kubernetes-1.26/story-" + story + ".jsonl");
+std::vector<Json> worksOf(const StoryName& story) {
+  std::ifstream file("tests/recordings/kubernetes-" + std::string(toString(story.kubernetes)) + "/story-" +
+                     story.name + ".jsonl");
   std::map<std::string, Json> works;
   for (std::string line; std::getline(file, line);) {
     const Json event = Json::parse(line);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "simulator/json.h"
+#include "tests/recordings/recorded_story.h"
 
 namespace lastout::testing {
 
@@ -16,6 +17,6 @@ inline constexpr const char* kProvider =
 
 // As they were when the story began, in the order in which their objects can be applied: the CRD, its
 // instance, the provider.
-std::vector<simulator::Json> worksOf(const std::string& story);
+std::vector<simulator::Json> worksOf(const StoryName& story);
 
 }  // namespace lastout::testing

@@ -46,6 +46,26 @@ TEST(ScenarioFile, AnUnknownFieldNamesTheNearestKnownOne) {
               ElementsAre(AllOf(StartsWith("s.yaml:6:7: "), HasSubstr("serverSide"))));
 }
 
+TEST(ScenarioFile, FollowsTheNewestKubernetesUnlessItNamesAnother) {
+  const auto versionOf = [](const std::string& spec) { return ready(scenario(spec))->scenario.kubernetes; };
+  EXPECT_EQ(versionOf("  steps: []"), kube::kNewestKubernetes);
+  EXPECT_EQ(versionOf("  kubernetes: \"1.26\""), kube::KubernetesVersion::V1_26);
+  EXPECT_EQ(versionOf("  kubernetes: '1.36'"), kube::KubernetesVersion::V1_36);
+  EXPECT_EQ(ready(scenario("  kubernetes: \"1.26\""))->compiled.model.kubernetes,
+            kube::KubernetesVersion::V1_26);
+  EXPECT_THAT(mistakes(scenario("  kubernetes: \"1.30\"")),
+              ElementsAre(AllOf(StartsWith("s.yaml:4:15: spec.kubernetes must be \"1.26\" or \"1.36\""),
+                                HasSubstr("not \"1.30\""))));
+  EXPECT_THAT(mistakes(scenario("  kubernetes: 1.26")),
+              ElementsAre(AllOf(StartsWith("s.yaml:4:15: spec.kubernetes is a number"),
+                                HasSubstr("in quotes"), HasSubstr("\"1.26\""))));
+}
+
+TEST(ScenarioFile, ItsKubernetesStandsInItsSpec) {
+  EXPECT_THAT(mistakes("apiVersion: lastout.dev/v1alpha1\nkind: Scenario\nkubernetes: '1.26'\nspec: {}\n"),
+              ElementsAre("s.yaml:3:13: kubernetes: write it into spec, as spec.kubernetes"));
+}
+
 TEST(ScenarioFile, AReferenceToNothingNamesTheNearestObject) {
   EXPECT_THAT(mistakes(scenario("  steps:\n    - delete: deployments.apps/operator/opertor")),
               ElementsAre(AllOf(StartsWith("s.yaml:5:15: "),

@@ -91,7 +91,11 @@ TEST_P(Shipped, FailsWithoutLastoutUnlessItIsAControl) {
 std::string rowOf(const Scenario& scenario) {
   const bool isStuck = scenario.expect.ends == Ending::Stuck;
   return "| [" + scenario.name + "](" + scenario.name + ".yaml) | " + scenario.description + " | " +
-         (isStuck ? "stuck" : "everything goes") + (scenario.guard ? "" : ", without lastout") + " |\n";
+         (isStuck ? "stuck" : "everything goes") + (scenario.guard ? "" : ", without lastout") +
+         (scenario.kubernetes == kube::kNewestKubernetes
+              ? ""
+              : ", Kubernetes " + std::string(toString(scenario.kubernetes))) +
+         " |\n";
 }
 
 TEST_P(Shipped, SaysWhatItTeachesAndHowItEnds) {

@@ -56,6 +56,27 @@ TEST(Stuck, AFinalizerThatNobodyRemoves) {
               ElementsAre("nobody here removes its finalizer example.com/cleanup"));
 }
 
+TEST(Stuck, ANamespaceThatWaitsForItsPods) {
+  const std::string cluster = R"(---
+{apiVersion: v1, kind: Namespace, metadata: {name: x}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: held, namespace: x, finalizers: [f/one]}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}
+)";
+  const ScenarioReport report = play(scenario("  steps:\n    - delete: namespace/x", cluster));
+  EXPECT_THAT(reasons(report, "namespaces/x"),
+              ElementsAre("its Pods have to be gone before anything else in it is deleted, while its "
+                          "conditions say that all of it was: pods/x/held",
+                          "it waits for its content: pods/x/held and configmaps/x/a"));
+  EXPECT_THAT(reasons(report, "configmaps/x/a"),
+              ElementsAre("its namespace deletes it after its Pods, and waits for pods/x/held"));
+  EXPECT_THAT(reasons(report, "pods/x/held"), ElementsAre("nobody here removes its finalizer f/one"));
+  const ScenarioReport before =
+      play(scenario("  kubernetes: '1.26'\n  steps:\n    - delete: namespace/x", cluster));
+  EXPECT_THAT(reasons(before, "namespaces/x"), ElementsAre("it waits for its content: pods/x/held"));
+}
+
 TEST(Stuck, ADenialThatGoesOn) {
   const ScenarioReport report = play(scenario("  steps:\n    - delete: deployments.apps/operator/operator"));
   EXPECT_THAT(

@@ -203,6 +203,33 @@ TEST_F(WritesTest, ANamespaceSaysWhatRefusesItsContent) {
   EXPECT_TRUE(cluster.plane().refusedContent.empty());
 }
 
+// Since 1.33. What its conditions say meanwhile misleads, as those of a real Namespace do (Kubernetes'
+// source).
+TEST_F(WritesTest, ANamespaceWhosePodsStaySaysThatAllIsDeleted) {
+  createNamespace("bye");
+  const Json metadata = {{"name", "held"}, {"finalizers", {"example.com/hold"}}};
+  expect(201, "POST", "/api/v1/namespaces/bye/pods",
+         {{"apiVersion", "v1"},
+          {"kind", "Pod"},
+          {"metadata", metadata},
+          {"spec", {{"containers", {{{"name", "c"}, {"image", "example.com/c:1"}}}}}}});
+  expect(201, "POST", "/api/v1/namespaces/bye/configmaps", configMap("a"));
+  expect(200, "DELETE", "/api/v1/namespaces/bye");
+  pass(seconds(60));
+  EXPECT_FALSE(
+      expect(200, "GET", "/api/v1/namespaces/bye/configmaps/a")["metadata"].contains("deletionTimestamp"));
+  std::vector<std::string> said;
+  const Json status = expect(200, "GET", "/api/v1/namespaces/bye")["status"];
+  for (const Json& condition : status["conditions"])
+    said.push_back(std::string(condition["status"]) + " " + std::string(condition["reason"]));
+  EXPECT_THAT(said, ::testing::ElementsAre("False ResourcesDiscovered", "False ParsedGroupVersions",
+                                           "False ContentDeleted", "False ContentRemoved",
+                                           "False ContentHasNoFinalizers"));
+  expect(200, "PATCH", "/api/v1/namespaces/bye/pods/held", {{"metadata", {{"finalizers", nullptr}}}}, kMerge);
+  pass(seconds(60));
+  expect(404, "GET", "/api/v1/namespaces/bye");
+}
+
 TEST_F(WritesTest, AForegroundDeletionIsOneWrite) {
   expect(201, "POST", kMaps, configMap("a"));
   const Json options = {{"propagationPolicy", "Foreground"}, {"gracePeriodSeconds", 0}};
