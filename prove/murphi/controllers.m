@@ -287,11 +287,6 @@ end;
 
 -- --- workloads
 
-function must_stay(s: slot_t): boolean;
-begin
-  return call_fails(s, OnDelete) | denies(s, false);
-end;
-
 -- Which of the child's owner references is the workload's.
 function link_to(workload: slot_t; child: slot_t): link_t;
 begin
@@ -321,7 +316,7 @@ begin
     else
       if !is_wanted(w, i) then
         if role(w) = Deployment then return NoTask; end;
-        if must_stay(child_of(w, i)) then return AskForChild; end;
+        if is_refused(child_of(w, i), Background) then return AskForChild; end;
         return DeleteChild;
       end;
       if role(w) = Deployment & object[child_of(w, i)].value != object[w].value then return ScaleChild; end;
@@ -390,6 +385,28 @@ end;
 function ends_content(container: slot_t): boolean;
 begin
   return terminating(container) & cleanup_of(container) != f_none & object[container].finalizers[cleanup_of(container)];
+end;
+
+-- One refusal ends the deletion of all Pods. A Pod that its node is still to stop is not asked for again.
+function ends_deletion_of_pods(s: slot_t): boolean;
+begin
+  if terminating(s) & object[s].value != STOPPED then return false; end;
+  return is_refused(s, Background);
+end;
+
+-- The namespace controller deletes nothing but Pods yet; where it fails to delete them, it goes on.
+function awaits_pods(namespace: slot_t): boolean;
+var any: boolean;
+begin
+  if !PODS_FIRST then return false; end;
+  any := false;
+  for s: slot_t do
+    if role(s) = Pod & namespace_of(s) = namespace & present(s) then
+      if ends_deletion_of_pods(s) then return false; end;
+      any := true;
+    end;
+  end;
+  return any;
 end;
 
 function is_used(storage: slot_t): boolean;

@@ -124,6 +124,12 @@ begin
   return !(asked = Foreground | (asked = Unsaid & object[s].finalizers[f_foreground]));
 end;
 
+-- The DELETE would be refused now.
+function is_refused(s: slot_t; asked: policy_t): boolean;
+begin
+  return call_fails(s, OnDelete) | denies(s, keeps_running(s, asked));
+end;
+
 function criteria_hold(s: slot_t): boolean;
 begin
   for g: guard_t do

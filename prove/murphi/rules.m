@@ -68,7 +68,8 @@ ruleset s: slot_t do
     release_dependents(s);
   end;
 
-  rule "the namespace controller deletes" live(s) & ends_content(namespace_of(s)) & object[s].lifecycle.phase = NoFlight ==>
+  rule "the namespace controller deletes"
+    live(s) & ends_content(namespace_of(s)) & object[s].lifecycle.phase = NoFlight & (role(s) = Pod | !awaits_pods(namespace_of(s))) ==>
   var f: flight_t; answer: answer_t;
   begin
     clear f;

@@ -97,7 +97,8 @@ const auto kCompared = ::testing::Values("own-namespace");
 const auto kCompared = ::testing::Values(
     "apiservice-left-behind", "controller-in-job", "crd-deleted-directly", "crd-of-criticalservices",
     "cycle-of-two", "dependency-apiservice", "foreground-delete", "hold-background", "hold-foreground",
-    "intent-orphan", "late-instance-with-crd", "needs-credentials", "own-namespace", "provider-recreated",
+    "intent-orphan", "late-instance-with-crd", "namespace-any-order", "namespace-pod-waits",
+    "namespace-pods-first", "needs-credentials", "own-namespace", "provider-recreated",
     "provider-statefulset", "provider-webhook-unguarded", "reapplied-crd");
 #endif
 
@@ -130,6 +131,7 @@ const auto kMistakes = ::testing::Values(
 #else
 const auto kMistakes = ::testing::Values(
     Mistake{"apiservice-left-behind", "& is_empty(s) & !discovery_fails() ==>", "& is_empty(s) ==>"},
+    Mistake{"namespace-pod-waits", "(role(s) = Pod | !awaits_pods(namespace_of(s)))", "true"},
     Mistake{"provider-webhook-unguarded", "elsif call_fails(s, OnDelete) then", "elsif false then"},
     Mistake{"foreground-delete", "return Foreground; end;\n  if object[s].finalizers[f_orphan]",
             "return Background; end;\n  if object[s].finalizers[f_orphan]"},
