@@ -146,6 +146,41 @@ TEST(Table, OfOtherBuiltInTypesHasTheirColumns) {
             Json::parse(R"({"Name": "b", "Age": "<unknown>"})"));
 }
 
+// As kubectl prints them of a real cluster.
+TEST(Table, OfTypesThatAreOnlyStoredHasTheirColumns) {
+  EXPECT_EQ(shown(*served("policy", "poddisruptionbudgets"),
+                  R"({"metadata": {"name": "b"}, "spec": {"maxUnavailable": "50%"},
+                      "status": {"disruptionsAllowed": 1}})"),
+            Json::parse(R"({"Name": "b", "Min Available": "N/A", "Max Unavailable": "50%",
+                            "Allowed Disruptions": 1, "Age": "<unknown>"})"));
+  EXPECT_EQ(
+      shown(*served("autoscaling", "horizontalpodautoscalers"),
+            R"({"metadata": {"name": "h"}, "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "web"},
+                      "minReplicas": 1, "maxReplicas": 5, "metrics": [{"type": "Resource", "resource":
+                          {"name": "cpu", "target": {"averageUtilization": 80}}}]}})"),
+      Json::parse(R"({"Name": "h", "Reference": "Deployment/web", "Targets": "cpu: <unknown>/80%",
+                            "MinPods": "1", "MaxPods": 5, "Replicas": 0, "Age": "<unknown>"})"));
+  EXPECT_EQ(shown(*served("rbac.authorization.k8s.io", "rolebindings"),
+                  R"({"metadata": {"name": "r"}, "roleRef": {"kind": "Role", "name": "reader"}})"),
+            Json::parse(R"({"Name": "r", "Role": "Role/reader", "Age": "<unknown>"})"));
+  EXPECT_EQ(
+      shown(
+          *served("", "endpoints"),
+          R"({"metadata": {"name": "e"}, "subsets": [{"addresses": [{"ip": "192.0.2.1"}, {"ip": "192.0.2.2"}],
+                      "ports": [{"port": 80}]}]})")["Endpoints"],
+      "192.0.2.1:80,192.0.2.2:80");
+  EXPECT_EQ(shown(*served("apiregistration.k8s.io", "apiservices"),
+                  R"({"metadata": {"name": "a"}, "spec": {"service": {"namespace": "n", "name": "s"}},
+                      "status": {"conditions": [{"type": "Available", "status": "False", "reason": "ServiceNotFound"}]}})"),
+            Json::parse(R"json({"Name": "a", "Service": "n/s", "Available": "False (ServiceNotFound)",
+                            "Age": "<unknown>"})json"));
+  EXPECT_EQ(
+      shown(*served("networking.k8s.io", "ingressclasses"),
+            R"({"metadata": {"name": "i"}, "spec": {"controller": "example.org/c"}})"),
+      Json::parse(
+          R"({"Name": "i", "Controller": "example.org/c", "Parameters": "<none>", "Age": "<unknown>"})"));
+}
+
 TEST(Table, HoldsOutWhateverTheObjectsAre) {
   const TypeRegistry types;
   for (const ServedGroup& group : types.groups()) {
