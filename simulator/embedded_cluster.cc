@@ -43,7 +43,8 @@ EmbeddedCluster::EmbeddedCluster(EmbeddedOptions options)
       clock_(options_.speed),
       plane_(options_.timing, options_.history,
              {options_.wallClock, [this] { return clock_.now(); }, [this] { return random(); },
-              options_.stopwatch}),
+              options_.stopwatch},
+             options_.kubernetes),
       dispatcher_(plane_.webhooks, options_.callWebhook,
                   [this] {
                     const kube::MutexLock lock(plane_.mutex);

@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "kube/kubernetes_version.h"
 #include "kube/locks.h"
 #include "simulator/admitter.h"
 #include "simulator/api.h"
@@ -24,6 +25,7 @@
 namespace lastout::simulator {
 
 struct EmbeddedOptions {
+  kube::KubernetesVersion kubernetes = kube::kNewestKubernetes;  // whose rules controllers follow
   cluster::Timing timing;
   double speed = 1;         // of the controllers' time
   uint64_t seed = 1;        // of uids and generated names

@@ -132,7 +132,7 @@ tl::expected<simulator::WebhookResponse, std::string> webhookAnswer(const Json& 
 
 class Replay {
  public:
-  Replay() : cluster_(options()) { cluster_.clock().pause(); }
+  explicit Replay(const std::string& recording) : cluster_(options(recording)) { cluster_.clock().pause(); }
 
   std::vector<Replayed> run(const std::vector<RestExchange>& exchanges) {
     for (const RestExchange& exchange : exchanges) {
@@ -146,8 +146,10 @@ class Replay {
   }
 
  private:
-  simulator::EmbeddedOptions options() {
+  simulator::EmbeddedOptions options(const std::string& recording) {
     simulator::EmbeddedOptions options;
+    options.kubernetes =
+        recording == kKubernetes126 ? kube::KubernetesVersion::V1_26 : kube::KubernetesVersion::V1_36;
     options.callWebhook = [this](const simulator::Webhook& webhook, const std::string& body) {
       return webhookAnswer(current_.webhookAnswer, webhook, body);
     };
@@ -172,7 +174,7 @@ class Replay {
     for (const RestExchange& exchange : exchanges) {
       if (!kWatches.contains(exchange.number())) continue;
       open_[exchange.name] = send(exchange);
-      events(*open_[exchange.name].stream);  // there is nothing yet
+      begun_[exchange.name] = events(*open_[exchange.name].stream);  // there is no object yet
       watches_.push_back(exchange);
     }
   }
@@ -180,7 +182,13 @@ class Replay {
   // Some time later: with the bookmark that idle watches get.
   void closeWatches() {
     stopwatch_ += std::chrono::seconds(10);
-    for (const RestExchange& watch : watches_) add(watch, answerOf(open_[watch.name]));
+    for (const RestExchange& watch : watches_) {
+      Json answer = answerOf(open_[watch.name]);
+      Json told = begun_[watch.name];
+      for (Json& event : answer["events"]) told.push_back(std::move(event));
+      answer["events"] = std::move(told);
+      add(watch, answer);
+    }
   }
 
   void waitUntil(milliseconds then) {
@@ -194,13 +202,14 @@ class Replay {
   Identities identities_;
   std::vector<RestExchange> watches_;
   std::map<std::string, simulator::ExchangeResponse> open_;
+  std::map<std::string, Json> begun_;  // what each watch told first
   std::vector<Replayed> replayed_;
 };
 
 }  // namespace
 
 std::vector<Replayed> replayAll(const std::string& recording) {
-  return Replay().run(recordedExchanges(recording));
+  return Replay(recording).run(recordedExchanges(recording));
 }
 
 }  // namespace lastout::fidelity

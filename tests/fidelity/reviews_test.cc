@@ -64,6 +64,7 @@ struct Recorder {
 
 simulator::EmbeddedOptions recordedBy(const std::shared_ptr<Recorder>& recorder) {
   simulator::EmbeddedOptions options;
+  options.kubernetes = kube::KubernetesVersion::V1_26;
   options.timing.podReady = std::chrono::hours(1000);  // where it was recorded, there was no node
   options.callWebhook = webhookThat([recorder](const simulator::Webhook&, const Json& request) -> Json {
     const std::scoped_lock lock(recorder->mutex);
