@@ -25,6 +25,7 @@
 #include "cmd/terminal.h"
 #include "cmd/usage.h"
 #include "kube/fields.h"
+#include "kube/kubernetes_version.h"
 #include "kube/locks.h"
 #include "kube/messages.h"
 #include "kube/well_known.h"
@@ -52,6 +53,7 @@ constexpr const char* kUpExamples = R"(Examples:
   lastout up --guard inside --load scenarios/story-one-work.yaml
   lastout up --guard inside --profile karmada            with deletion policies of another system
   lastout up --speed 100 --pod-ready 0s                  controllers work a hundred times as fast
+  lastout up --kubernetes 1.26                           answers as that Kubernetes does, where it differs
   lastout up --service demo/hook=127.0.0.1:9443          where a webhook's Service really listens
   lastout up --record session.jsonl                      writes down what clients do and what comes of it
 
@@ -69,6 +71,7 @@ struct UpOptions {
   uint64_t seed = 1;
   std::string podReady = "1s";
   std::string tokens;
+  std::string kubernetes{toString(kube::kNewestKubernetes)};
   bool rbac = false;
   std::vector<std::string> services;
   std::string record;
@@ -291,6 +294,7 @@ int runUp(const UpOptions& options) {
   embedded.seed = options.seed;
   embedded.authority = identity->authority.certificate;
   embedded.users = *users;
+  embedded.kubernetes = kube::parseKubernetesVersion(options.kubernetes).value_or(kube::kNewestKubernetes);
   embedded.rbac = options.rbac;
   embedded.callWebhook = [&](const simulator::Webhook& webhook, const std::string& body) {
     auto response = client.post(webhook, body);
@@ -402,6 +406,12 @@ void addUp(CLI::App& app, int& exitCode) {
       ->check(CLI::Validator(wholeNumber, "UINT64"))
       ->capture_default_str();
   command->add_option("--pod-ready", options->podReady, "How long a Pod takes to become Ready")
+      ->capture_default_str();
+  command
+      ->add_option("--kubernetes", options->kubernetes,
+                   "The Kubernetes that answers, and whose rules are followed")
+      ->check(CLI::IsMember(
+          std::vector<std::string>(kube::kKubernetesVersions.begin(), kube::kKubernetesVersions.end())))
       ->capture_default_str();
   command->add_option("--tokens", options->tokens, "A file of users, their tokens and rights");
   command->add_flag("--rbac", options->rbac,

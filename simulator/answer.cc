@@ -15,7 +15,7 @@ std::string metaApiVersion(const View& view) {
 }
 
 TableOptions tableOptions(const View& view, bool withColumns) {
-  return {view.now, view.include, withColumns};
+  return {view.now, view.include, withColumns, view.kubernetes};
 }
 
 Json tableOf(const ServedType& type, const Json& object, const View& view, bool withColumns) {
@@ -77,10 +77,10 @@ std::string contentTypeOf(const View& view) {
 
 }  // namespace
 
-ApiResult<View> viewOf(const ExchangeRequest& request, int64_t now) {
+ApiResult<View> viewOf(const ExchangeRequest& request, int64_t now, kube::KubernetesVersion kubernetes) {
   auto representation = parseAccept(request.accept);
   if (!representation) return tl::unexpected(std::move(representation.error()));
-  View view{std::move(*representation), IncludeObject::Metadata, now};
+  View view{std::move(*representation), IncludeObject::Metadata, now, kubernetes};
   const auto include = request.query.find("includeObject");
   if (include == request.query.end()) return view;
   const std::optional<IncludeObject> wanted = parseIncludeObject(include->second);
@@ -165,15 +165,16 @@ std::string eventLine(std::string_view kind, const ServedType& type, const Store
 }
 
 // Recorded in rest/080 and 081.
-std::string bookmarkLine(const ServedType& type, uint64_t version, const View& view) {
+std::string bookmarkLine(const ServedType& type, uint64_t version, const View& view, bool endsBeginning) {
   Json object = {{"kind", type.kind},
                  {"apiVersion", type.apiVersion()},
                  {"metadata", {{"resourceVersion", std::to_string(version)}}}};
   if (view.representation.form != Form::Full) {
     object["kind"] = "PartialObjectMetadata";
     object["apiVersion"] = kube::kMetaApiVersion;
-    object["metadata"]["creationTimestamp"] = nullptr;
+    if (view.kubernetes == kube::KubernetesVersion::V1_26) object["metadata"]["creationTimestamp"] = nullptr;
   }
+  if (endsBeginning) object["metadata"]["annotations"] = {{"k8s.io/initial-events-end", "true"}};
   return line("BOOKMARK", toText(object));
 }
 

@@ -18,9 +18,10 @@ struct View {
   Representation representation;
   IncludeObject include = IncludeObject::Metadata;  // of tables
   int64_t now = 0;  // seconds since the epoch, for ages in tables; watches renew it
+  kube::KubernetesVersion kubernetes = kube::kNewestKubernetes;  // whose answers are given
 };
 // From the header Accept and the parameter includeObject; fails with 406 and 400.
-ApiResult<View> viewOf(const ExchangeRequest& request, int64_t now);
+ApiResult<View> viewOf(const ExchangeRequest& request, int64_t now, kube::KubernetesVersion kubernetes);
 
 ExchangeResponse answerWith(int status, const Json& body);
 ExchangeResponse answerWith(const ApiError& error);
@@ -33,7 +34,9 @@ ExchangeResponse answerWithList(const ServedType& type, const std::vector<Record
 // One event of a watch as a line. `first` is the watch's first (a table names its columns there).
 std::string eventLine(std::string_view kind, const ServedType& type, const StoredRecord& record,
                       const View& view, bool first);
-std::string bookmarkLine(const ServedType& type, uint64_t version, const View& view);
+// `endsBeginning`: it says that all has been told that was there when the watch began.
+std::string bookmarkLine(const ServedType& type, uint64_t version, const View& view,
+                         bool endsBeginning = false);
 std::string errorLine(const ApiError& error);
 
 }  // namespace lastout::simulator

@@ -23,12 +23,12 @@ ExchangeResponse plainText(int status, std::string text) {
 
 constexpr std::string_view kOpenApiProtobuf = "application/com.github.proto-openapi.spec.v2";
 
-ExchangeResponse openApiAnswer(std::string_view accept) {
-  if (accept.find(kOpenApiProtobuf) == std::string_view::npos) return answerWith(200, openApiV2());
+ExchangeResponse openApiAnswer(std::string_view accept, kube::KubernetesVersion kubernetes) {
+  if (accept.find(kOpenApiProtobuf) == std::string_view::npos) return answerWith(200, openApiV2(kubernetes));
   ExchangeResponse response;
   // Not as it is asked for: "@" is allowed in no media type, and kubectl 1.20 refuses it.
   response.contentType = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
-  response.body = openApiV2Protobuf();
+  response.body = openApiV2Protobuf(kubernetes);
   return response;
 }
 
@@ -42,28 +42,6 @@ std::optional<std::pair<std::string, std::string>> groupVersionIn(std::string_vi
   if (slash == std::string_view::npos || path.find('/', slash + 1) != std::string_view::npos)
     return std::nullopt;
   return std::pair(std::string(path.substr(0, slash)), std::string(path.substr(slash + 1)));
-}
-
-// Returns the discovery document at the path; nullopt: the path has none.
-std::optional<ExchangeResponse> discover(const TypeRegistry& types, const ExchangeRequest& request) {
-  constexpr std::string_view kOpenApi = "/openapi/v3/";
-  const std::string_view path = request.path;
-  if (path == "/version") return answerWith(200, versionInfo());
-  if (path == "/api") return answerWith(200, coreVersions(request.host));
-  if (path == "/apis") return answerWith(200, groupList(types));
-  if (path == "/openapi/v2") return openApiAnswer(request.accept);
-  if (path == "/openapi/v3") return answerWith(200, openApiIndex(types));
-  std::optional<Json> document;
-  if (path.starts_with(kOpenApi)) {
-    const auto version = groupVersionIn(path.substr(kOpenApi.size()));
-    if (version) document = openApiOf(types, version->first, version->second);
-  } else if (const auto version = groupVersionIn(path.substr(std::min<size_t>(1, path.size())))) {
-    document = resourceList(types, version->first, version->second);
-  } else if (path.starts_with("/apis/")) {
-    document = groupOf(types, path.substr(6));
-  }
-  if (!document) return std::nullopt;
-  return answerWith(200, *document);
 }
 
 // "/apis/<group>/<version>", or shorter; or OpenAPI.
@@ -116,26 +94,57 @@ ExchangeResponse Api::handle(const ExchangeRequest& request) {
   if (request.path == "/livez" || request.path == "/readyz" || request.path == "/healthz")
     return plainText(200, "ok");
   const std::optional<Target> target = parseTarget(request.path);
+  if (request.method == "GET" && mayAskForTypes(request.path)) {
+    if (std::optional<ExchangeResponse> document = discover(discoveredTypes(), request))
+      return std::move(*document);
+  }
   ServedTypePointer type;
   {
     const kube::MutexLock lock(plane_.mutex);
-    if (request.method == "GET" && mayAskForTypes(request.path)) {
-      if (std::optional<ExchangeResponse> document = discover(plane_.discoveredTypes(), request))
-        return std::move(*document);
-    }
     if (target) type = plane_.types.find(target->group, target->version, target->resource);
   }
   if (target && type == nullptr) {
     if (auto denied = denialOfUnserved(request, *target)) return answerWith(*denied);
   }
   if (type == nullptr || !hasPath(*type, *target)) return plainText(404, "404 page not found\n");  // rest/044
-  auto view = viewOf(request, plane_.seconds());
+  auto view = viewOf(request, plane_.seconds(), plane_.kubernetes());
   if (!view) return answerWith(view.error());
   Call call{request, *target, std::move(type), std::move(*view), {}};
   auto response = handleResource(call);
   ExchangeResponse answer = response ? std::move(*response) : answerWith(response.error());
   for (const std::string& warning : call.warnings) answer.warnings.push_back(warning);
   return answer;
+}
+
+TypeRegistry Api::discoveredTypes() {
+  const kube::MutexLock lock(plane_.mutex);
+  return plane_.discoveredTypes();
+}
+
+// Returns the discovery document at the path; nullopt: the path has none.
+std::optional<ExchangeResponse> Api::discover(const TypeRegistry& types, const ExchangeRequest& request) {
+  constexpr std::string_view kOpenApi = "/openapi/v3/";
+  const std::string_view path = request.path;
+  if (path == "/version") return answerWith(200, versionInfo(types.kubernetes()));
+  if (path == "/api") return answerWith(200, coreVersions(request.host));
+  if (path == "/apis") return answerWith(200, groupList(types));
+  if (path == "/openapi/v2") return openApiAnswer(request.accept, types.kubernetes());
+  if (path == "/openapi/v3") return answerWith(200, openApi_.index(types));
+  if (path.starts_with(kOpenApi)) {
+    const auto version = groupVersionIn(path.substr(kOpenApi.size()));
+    const auto text = version ? openApi_.document(types, version->first, version->second) : nullptr;
+    if (text == nullptr) return std::nullopt;
+    ExchangeResponse response;
+    response.body = *text;
+    return response;
+  }
+  std::optional<Json> document;
+  if (const auto version = groupVersionIn(path.substr(std::min<size_t>(1, path.size()))))
+    document = resourceList(types, version->first, version->second);
+  else if (path.starts_with("/apis/"))
+    document = groupOf(types, path.substr(6));
+  if (!document) return std::nullopt;
+  return answerWith(200, *document);
 }
 
 ApiResult<ExchangeResponse> Api::handleResource(Call& call) {

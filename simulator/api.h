@@ -9,6 +9,7 @@
 #include "simulator/answer.h"
 #include "simulator/control_plane.h"
 #include "simulator/exchange.h"
+#include "simulator/openapi.h"
 #include "simulator/selection.h"
 #include "simulator/user.h"
 
@@ -37,6 +38,8 @@ class Api {
   using Prepare = std::function<ApiResult<Mutation>(const RecordRef& before)>;
 
   ApiResult<ExchangeResponse> handleResource(Call& call);
+  TypeRegistry discoveredTypes();  // takes the lock
+  std::optional<ExchangeResponse> discover(const TypeRegistry& types, const ExchangeRequest& request);
   std::optional<ApiError> denialOfUnserved(const ExchangeRequest& request, const Target& target) const;
   ApiResult<void> authorize(const Call& call, std::string_view verb) const;
 
@@ -72,6 +75,7 @@ class Api {
   ControlPlane& plane_;
   Admitter& admitter_;
   const Users& users_;
+  OpenApi openApi_;
 };
 
 }  // namespace lastout::simulator

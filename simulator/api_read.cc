@@ -20,6 +20,14 @@ bool isExact(const ListOptions& options) {
          (options.match == VersionMatch::Unset && options.limit != 0 && options.continueToken.empty());
 }
 
+// Since 1.32 a client says whether its watch begins with what is there, and is told by a bookmark where that
+// ends (rest/080 of 1.36).
+void beginAsAsked(const ListOptions& options, WatchOptions& watch) {
+  if (options.initialEvents == true) watch.from.reset();
+  watch.isSilentAtFirst = options.initialEvents == false && !watch.from;
+  watch.marksBeginning = options.bookmarks && !watch.from && !watch.isSilentAtFirst;
+}
+
 }  // namespace
 
 ApiResult<ExchangeResponse> Api::get(Call& call) {
@@ -100,6 +108,7 @@ ApiResult<ExchangeResponse> Api::watch(Call& call, const ListOptions& options) {
   watch.view = call.view;
   if (options.resourceVersion.value_or(0) != 0) watch.from = options.resourceVersion;
   watch.bookmarks = options.bookmarks;
+  if (plane_.kubernetes() != kube::KubernetesVersion::V1_26) beginAsAsked(options, watch);
   watch.timeout = std::min<std::chrono::milliseconds>(
       kLongestWatch, options.timeout.value_or(std::chrono::seconds(kLongestWatch)));
   ExchangeResponse response;

@@ -5,60 +5,13 @@
 #include <utility>
 
 #include "kube/well_known.h"
+#include "simulator/column_words.h"
 #include "simulator/json.h"
 #include "simulator/metadata.h"
 #include "simulator/table.h"
 
 namespace lastout::simulator {
 namespace {
-
-using Path = std::initializer_list<std::string_view>;
-
-size_t sizeAt(const Json& object, Path path) {
-  const Json* value = at(object, path);
-  return value != nullptr && value->is_structured() ? value->size() : 0;
-}
-
-std::string textOr(std::string_view text, std::string_view otherwise) {
-  return std::string(text.empty() ? otherwise : text);
-}
-
-// Numbers as they are, strings without quotes.
-std::string wordOf(const Json* value, std::string_view otherwise) {
-  if (value == nullptr || value->is_null()) return std::string(otherwise);
-  if (value->is_string()) return textOr(value->get_ref<const std::string&>(), otherwise);
-  return value->dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-// The words that `word` finds in the items of a list, joined by commas; `otherwise` when there are none.
-template <class Word>
-std::string joined(const Json* list, std::string_view otherwise, Word word) {
-  std::string text;
-  if (list != nullptr && list->is_array()) {
-    for (const Json& item : *list) {
-      const std::string one = word(item);
-      if (!one.empty()) text += (text.empty() ? "" : ",") + one;
-    }
-  }
-  return textOr(text, otherwise);
-}
-
-// "a=b,c=d"
-std::string pairsOf(const Json* map) {
-  std::string text;
-  if (map == nullptr || !map->is_object()) return "<none>";
-  for (const auto& [key, value] : map->items())
-    text += (text.empty() ? "" : ",") + key + "=" + wordOf(&value, "");
-  return textOr(text, "<none>");
-}
-
-std::string ratio(int64_t a, int64_t b) { return std::to_string(a) + "/" + std::to_string(b); }
-
-Json nameCell(const Json& object, int64_t) { return stringAt(object, {"metadata", "name"}); }
-Json ageCell(const Json& object, int64_t now) {
-  return ageOf(stringAt(object, {"metadata", "creationTimestamp"}), now);
-}
-Json createdCell(const Json& object, int64_t) { return stringAt(object, {"metadata", "creationTimestamp"}); }
 
 // Pods.
 
@@ -116,17 +69,6 @@ constexpr BuiltInColumn kPods[] = {
 
 // Workloads.
 
-Json containerNames(const Json& workload, int64_t) {
-  return joined(at(workload, {"spec", "template", "spec", "containers"}), "<none>",
-                [](const Json& container) { return std::string(stringAt(container, {"name"})); });
-}
-Json containerImages(const Json& workload, int64_t) {
-  return joined(at(workload, {"spec", "template", "spec", "containers"}), "<none>",
-                [](const Json& container) { return std::string(stringAt(container, {"image"})); });
-}
-Json selectorLabels(const Json& workload, int64_t) {
-  return pairsOf(at(workload, {"spec", "selector", "matchLabels"}));
-}
 Json readyOfReplicas(const Json& workload, int64_t) {
   return ratio(integerAt(workload, {"status", "readyReplicas"}),
                integerAt(workload, {"spec", "replicas"}, 1));
@@ -328,23 +270,6 @@ Json webhookCount(const Json& configuration, int64_t) { return sizeAt(configurat
 constexpr BuiltInColumn kWebhooks[] = {
     {"Name", "string", nameCell}, {"Webhooks", "integer", webhookCount}, {"Age", "string", ageCell}};
 
-// "a=b", as kubectl writes a selector; of requirements only that there are some.
-std::string selectorWords(const Json* selector, std::string_view otherwise) {
-  if (selector == nullptr || !selector->is_object() || selector->empty()) return std::string(otherwise);
-  const Json* labels = at(*selector, {"matchLabels"});
-  std::string text = labels == nullptr || labels->empty() ? "" : pairsOf(labels);
-  text += joined(at(*selector, {"matchExpressions"}), "", [](const Json& one) {
-    std::string values =
-        joined(at(one, {"values"}), "", [](const Json& value) { return wordOf(&value, ""); });
-    const std::string key(stringAt(one, {"key"}));
-    const std::string operation(stringAt(one, {"operator"}));
-    if (operation == "Exists") return key;
-    if (operation == "DoesNotExist") return "!" + key;
-    return key + (operation == "NotIn" ? " notin (" : " in (") + values + ")";
-  });
-  return text;
-}
-
 Json policySelector(const Json& policy, int64_t) {
   return selectorWords(at(policy, {"spec", "podSelector"}), "<none>");
 }
@@ -445,8 +370,6 @@ constexpr BuiltInColumn kPriorityClasses[] = {{"Name", "string", nameCell},
                                               {"Age", "string", ageCell},
                                               {"PreemptionPolicy", "string", preemption}};
 
-constexpr BuiltInColumn kPlain[] = {{"Name", "string", nameCell}, {"Age", "string", ageCell}};
-
 // Types that nothing else here names.
 const kube::GroupResource kIngressType{"networking.k8s.io", "ingresses"};
 const kube::GroupResource kNetworkPolicyType{"networking.k8s.io", "networkpolicies"};
@@ -490,7 +413,7 @@ std::span<const BuiltInColumn> builtInColumns(const kube::GroupResource& type) {
   for (const TypeColumns& known : kTypes) {
     if (*known.type == type) return known.columns;
   }
-  return kPlain;
+  return storedTypeColumns(type);
 }
 
 }  // namespace lastout::simulator

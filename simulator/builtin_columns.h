@@ -22,4 +22,7 @@ struct BuiltInColumn {
 // Never empty: types with nothing of their own to show have Name and Age.
 std::span<const BuiltInColumn> builtInColumns(const kube::GroupResource& type);
 
+// The same for the types that are stored and nothing more (builtin_stored_columns.cc).
+std::span<const BuiltInColumn> storedTypeColumns(const kube::GroupResource& type);
+
 }  // namespace lastout::simulator

@@ -35,7 +35,17 @@ std::vector<Subresource> subresourcesOf(unsigned traits, bool isScaled, const st
   return all;
 }
 
-ServedType builtInType(const kube::KnownType& known) {
+bool servesOtherVersion(const kube::KnownType& known, kube::KubernetesVersion kubernetes) {
+  return (known.traits & kube::OtherIsOld) == 0 || kubernetes == kube::KubernetesVersion::V1_26;
+}
+
+std::string_view storedVersionOf(const kube::KnownType& known, kube::KubernetesVersion kubernetes) {
+  const bool isOwn = known.storedVersion.empty() || !servesOtherVersion(known, kubernetes);
+  return isOwn ? known.version : known.storedVersion;
+}
+
+ServedType builtInType(const kube::KnownType& known, kube::KubernetesVersion kubernetes) {
+  const bool isOld = kubernetes == kube::KubernetesVersion::V1_26;
   ServedType type;
   type.type = {std::string(known.group), std::string(known.resource)};
   type.version = known.version;
@@ -49,14 +59,15 @@ ServedType builtInType(const kube::KnownType& known) {
   if ((known.traits & kube::InApiExtensions) != 0) type.categories = {"api-extensions"};
   type.namespaced = known.namespaced;
   type.builtIn = true;
-  type.tracksGeneration = (known.traits & kube::HasGeneration) != 0;
+  type.tracksGeneration =
+      (known.traits & (isOld ? kube::HasGeneration : kube::HasGeneration | kube::HasNewGeneration)) != 0;
   type.verbs = verbsOf(known.traits);
   const kube::WorkloadType* workload = kube::findWorkloadType(type.type);
   const bool isScaled = workload != nullptr && workload->hasReplicas;
   type.subresources = subresourcesOf(known.traits, isScaled, type.kind);
   if (isScaled) type.scale = {".spec.replicas", ".status.replicas", ""};
   if ((known.traits & kube::CreateOnly) == 0) {
-    const std::string_view stored = known.storedVersion.empty() ? known.version : known.storedVersion;
+    const std::string_view stored = storedVersionOf(known, kubernetes);
     type.storageVersionHash = storageVersionHash(known.group, stored, known.kind);
   }
   return type;
@@ -95,12 +106,12 @@ std::vector<Json> lastoutCrds() {
 
 }  // namespace
 
-std::vector<ServedType> preinstalledTypes() {
+std::vector<ServedType> preinstalledTypes(kube::KubernetesVersion kubernetes) {
   std::vector<ServedType> types;
   for (const kube::KnownType& known : kube::builtInTypes()) {
     if ((known.traits & kube::NotServed) != 0) continue;
-    types.push_back(builtInType(known));
-    if (known.otherVersion.empty()) continue;
+    types.push_back(builtInType(known, kubernetes));
+    if (known.otherVersion.empty() || !servesOtherVersion(known, kubernetes)) continue;
     types.push_back(types.back());
     types.back().version = known.otherVersion;
   }

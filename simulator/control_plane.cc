@@ -32,13 +32,23 @@ ApiError terminatingNamespace(const kube::ObjectKey& key) {
   return error;
 }
 
+// rest/086
+ApiError terminatingDefinition(const Mutation& mutation, kube::KubernetesVersion kubernetes) {
+  constexpr const char* kWhy = "create not allowed while custom resource definition is terminating";
+  const kube::ObjectKey& key = mutation.key;
+  if (kubernetes != kube::KubernetesVersion::V1_26) return forbidden(key.type, key.name, kWhy);
+  return {405, "MethodNotAllowed", kWhy, {{"group", key.type.group}, {"kind", mutation.type->kind}}};
+}
+
 }  // namespace
 
 ControlPlane::ControlPlane(cluster::Timing timing, size_t history, ControlPlaneEnvironment context,
                            kube::KubernetesVersion kubernetes)
     : storage(history),
+      types(kubernetes),
       live(timing, kube::ResourceMap::builtIn(), kubernetes),
-      environment_(std::move(context)) {}
+      environment_(std::move(context)),
+      kubernetes_(kubernetes) {}
 
 std::string ControlPlane::now() const { return kube::timestampText(environment_.wallClock()); }
 
@@ -63,10 +73,7 @@ ApiResult<void> ControlPlane::mayCreate(const Mutation& mutation) {
   if (why == "AlreadyExists") return tl::unexpected(alreadyExists(key.type, key.name));
   if (why == "Forbidden") return tl::unexpected(terminatingNamespace(key));
   if (why == "MethodNotAllowed") {
-    return tl::unexpected(ApiError{405,
-                                   "MethodNotAllowed",
-                                   "create not allowed while custom resource definition is terminating",
-                                   {{"group", key.type.group}, {"kind", mutation.type->kind}}});
+    return tl::unexpected(terminatingDefinition(mutation, kubernetes()));
   }
   if (!key.namespaceName.empty() && storage.find(kube::namespaceKey(key.namespaceName)) == nullptr)
     return tl::unexpected(notFound(kube::kNamespaces, key.namespaceName));

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cluster/live_cluster.h"
+#include "kube/kubernetes_version.h"
 #include "kube/locks.h"
 #include "simulator/mutation.h"
 #include "simulator/rbac.h"
@@ -67,6 +68,7 @@ class ControlPlane {
   std::string now() const;  // as timestamps are written
   int64_t seconds() const;  // since the epoch
   std::string newUid() const;
+  kube::KubernetesVersion kubernetes() const { return kubernetes_; }
   uint64_t random() const { return environment_.random(); }
   std::chrono::steady_clock::time_point stopwatch() const { return environment_.stopwatch(); }
 
@@ -106,6 +108,7 @@ class ControlPlane {
   };
 
   ControlPlaneEnvironment environment_;
+  kube::KubernetesVersion kubernetes_;
   std::vector<Observer> observers_;
   std::vector<FormerType> formerTypes_ LASTOUT_GUARDED_BY(mutex);
 };

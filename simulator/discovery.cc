@@ -1,20 +1,14 @@
 #include "simulator/discovery.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace lastout::simulator {
 namespace {
 
-constexpr std::string_view kGitVersion = "v1.26.0+lastout";
-
 std::string joinedVersion(std::string_view group, std::string_view version) {
   return group.empty() ? std::string(version) : std::string(group) + "/" + std::string(version);
-}
-
-// "api/v1", "apis/apps/v1"
-std::string pathOf(std::string_view group, std::string_view version) {
-  return (group.empty() ? "api/" : "apis/") + joinedVersion(group, version);
 }
 
 Json groupJson(const ServedGroup& group) {
@@ -28,9 +22,11 @@ Json groupJson(const ServedGroup& group) {
   return json;
 }
 
-Json resourceJson(const ServedType& type) {
+// 1.26 leaves built-in types without a singular name.
+Json resourceJson(const ServedType& type, kube::KubernetesVersion kubernetes) {
+  const bool isNamed = !type.builtIn || kubernetes != kube::KubernetesVersion::V1_26;
   Json json = {{"name", type.type.resource},
-               {"singularName", type.builtIn ? "" : type.singular},  // 1.26 leaves built-in types without one
+               {"singularName", isNamed ? type.singular : ""},
                {"namespaced", type.namespaced},
                {"kind", type.kind},
                {"verbs", type.verbs}};
@@ -53,45 +49,24 @@ Json subresourceJson(const ServedType& type, const Subresource& subresource) {
   return json;
 }
 
-// The PATCH of one type, with what kubectl looks for in it. It names no kinds of patches: where it names the
-// strategic merge, kubectl wants schemas here and warns that there are none; without, it merges by the types
-// that it knows.
-Json patchOf(const ServedType& type) {
-  Json parameters = Json::array();
-  for (const char* name : {"dryRun", "fieldManager", "fieldValidation"}) {
-    parameters.push_back(
-        {{"name", name}, {"in", "query"}, {"schema", {{"type", "string"}, {"uniqueItems", true}}}});
-  }
-  parameters.push_back(
-      {{"name", "force"}, {"in", "query"}, {"schema", {{"type", "boolean"}, {"uniqueItems", true}}}});
-  return {{"parameters", std::move(parameters)},
-          {"responses", {{"200", {{"description", "OK"}}}}},
-          {"x-kubernetes-action", "patch"},
-          {"x-kubernetes-group-version-kind",
-           {{"group", type.type.group}, {"version", type.version}, {"kind", type.kind}}}};
-}
-
-std::string objectPathOf(const ServedType& type) {
-  return "/" + pathOf(type.type.group, type.version) + (type.namespaced ? "/namespaces/{namespace}/" : "/") +
-         type.type.resource + "/{name}";
-}
-
-Json openApiInfo() { return {{"title", "Kubernetes"}, {"version", kGitVersion}}; }
-
-// A protobuf field with a length: strings and messages.
-std::string protobufField(int number, std::string_view content) {
-  std::string bytes;
-  bytes += static_cast<char>(number << 3 | 2);
-  bytes += static_cast<char>(content.size());  // below 128: one byte
-  return bytes.append(content);
-}
-
 }  // namespace
 
-Json versionInfo() {
-  return {{"major", "1"},    {"minor", "26"},           {"gitVersion", kGitVersion},
-          {"gitCommit", ""}, {"gitTreeState", "clean"}, {"buildDate", "1970-01-01T00:00:00Z"},
-          {"goVersion", ""}, {"compiler", ""},          {"platform", "linux/amd64"}};
+std::string gitVersion(kube::KubernetesVersion kubernetes) {
+  return "v" + std::string(toString(kubernetes)) + ".0+lastout";
+}
+
+Json versionInfo(kube::KubernetesVersion kubernetes) {
+  const std::string_view version = toString(kubernetes);
+  const std::string minor(version.substr(version.find('.') + 1));
+  Json info = {{"major", "1"},    {"minor", minor},          {"gitVersion", gitVersion(kubernetes)},
+               {"gitCommit", ""}, {"gitTreeState", "clean"}, {"buildDate", "1970-01-01T00:00:00Z"},
+               {"goVersion", ""}, {"compiler", ""},          {"platform", "linux/amd64"}};
+  if (kubernetes == kube::KubernetesVersion::V1_26) return info;
+  info["emulationMajor"] = "1";
+  info["emulationMinor"] = minor;
+  info["minCompatibilityMajor"] = "1";
+  info["minCompatibilityMinor"] = std::to_string(std::stoi(minor) - 1);
+  return info;
 }
 
 Json coreVersions(std::string_view serverAddress) {
@@ -122,7 +97,7 @@ std::optional<Json> resourceList(const TypeRegistry& types, std::string_view gro
                                  std::string_view version) {
   Json resources = Json::array();
   for (const ServedTypePointer& type : types.typesOf(group, version)) {
-    resources.push_back(resourceJson(*type));
+    resources.push_back(resourceJson(*type, types.kubernetes()));
     for (const Subresource& subresource : type->subresources)
       resources.push_back(subresourceJson(*type, subresource));
   }
@@ -131,34 +106,6 @@ std::optional<Json> resourceList(const TypeRegistry& types, std::string_view gro
   if (!group.empty()) list["apiVersion"] = "v1";  // the core group's has none (rest/004)
   list["resources"] = std::move(resources);
   return list;
-}
-
-Json openApiIndex(const TypeRegistry& types) {
-  Json paths = Json::object();
-  for (const ServedGroup& group : types.groups()) {
-    for (const std::string& version : group.versions) {
-      const std::string path = pathOf(group.name, version);
-      paths[path] = {{"serverRelativeURL", "/openapi/v3/" + path}};
-    }
-  }
-  return {{"paths", std::move(paths)}};
-}
-
-std::optional<Json> openApiOf(const TypeRegistry& types, std::string_view group, std::string_view version) {
-  Json paths = Json::object();
-  for (const ServedTypePointer& type : types.typesOf(group, version)) {
-    if (type->allows("patch")) paths[objectPathOf(*type)] = {{"patch", patchOf(*type)}};
-  }
-  if (paths.empty() && types.typesOf(group, version).empty()) return std::nullopt;
-  return Json{{"openapi", "3.0.0"}, {"info", openApiInfo()}, {"paths", std::move(paths)}};
-}
-
-Json openApiV2() { return {{"swagger", "2.0"}, {"info", openApiInfo()}, {"paths", Json::object()}}; }
-
-std::string openApiV2Protobuf() {
-  // Document: swagger = 1, info = 2, paths = 8; Info: title = 1, version = 2.
-  const std::string info = protobufField(1, "Kubernetes") + protobufField(2, kGitVersion);
-  return protobufField(1, "2.0") + protobufField(2, info) + protobufField(8, "");
 }
 
 }  // namespace lastout::simulator

@@ -11,10 +11,15 @@
 namespace lastout::simulator {
 namespace {
 
+// Webhooks are registered when all else is there: an install manifest has its own Service, and objects that
+// its webhook would review.
 int rankOf(const kube::Object& object) {
   if (object.key.type == kube::kCustomResourceDefinitions) return 0;
   if (object.key.type == kube::kNamespaces) return 1;
-  return object.key.type == manifestwork::manifestWorkType() ? 3 : 2;
+  if (object.key.type == manifestwork::manifestWorkType()) return 3;
+  const bool isWebhook = object.key.type == kube::kMutatingWebhookConfigurations ||
+                         object.key.type == kube::kValidatingWebhookConfigurations;
+  return isWebhook ? 4 : 2;
 }
 
 // An object by which owner references find it: they name a kind, not a resource.

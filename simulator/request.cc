@@ -264,6 +264,7 @@ ApiResult<ListOptions> parseListOptions(const Query& query) {
   options.continueToken = valueOf(query, "continue");
   options.watch = isFlagSet(query, "watch");
   options.bookmarks = isFlagSet(query, "allowWatchBookmarks");
+  if (query.contains("sendInitialEvents")) options.initialEvents = isFlagSet(query, "sendInitialEvents");
   if (!valueOf(query, "resourceVersion").empty()) {
     const auto version = numberOf<uint64_t>(query, "resourceVersion");
     if (!version) return tl::unexpected(version.error());

@@ -42,6 +42,7 @@ struct ListOptions {
   std::string continueToken;
   bool watch = false;
   bool bookmarks = false;
+  std::optional<bool> initialEvents;  // whether a watch begins with what is there; nullopt: not given
   std::optional<std::chrono::seconds> timeout;  // of a watch; nothing, or 0: the server's own
 };
 ApiResult<ListOptions> parseListOptions(const Query& query);

@@ -47,8 +47,8 @@ const Subresource* ServedType::subresource(std::string_view name) const {
   return found == subresources.end() ? nullptr : &*found;
 }
 
-TypeRegistry::TypeRegistry() {
-  for (ServedType& type : preinstalledTypes()) {
+TypeRegistry::TypeRegistry(kube::KubernetesVersion kubernetes) : kubernetes_(kubernetes) {
+  for (ServedType& type : preinstalledTypes(kubernetes)) {
     if (type.builtIn && !holds(builtInGroups_, type.type.group)) builtInGroups_.push_back(type.type.group);
     add({std::move(type)});
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kube/crd.h"
+#include "kube/kubernetes_version.h"
 #include "kube/object_key.h"
 #include "kube/resource_map.h"
 #include "simulator/json.h"
@@ -57,7 +58,7 @@ ApiResult<std::vector<ServedType>> servedTypesOf(const Json& document);
 
 // The types that are there before any CRD was created, in the order in which /apis names their groups; the
 // ones that CRDs define, ManifestWork, AppliedManifestWork and CriticalService, come last.
-std::vector<ServedType> preinstalledTypes();
+std::vector<ServedType> preinstalledTypes(kube::KubernetesVersion kubernetes);
 
 // The first 8 bytes of the SHA-256 of "<group>/<version>/<kind>" in base64 (rest/004 to 007, 012).
 std::string storageVersionHash(std::string_view group, std::string_view version, std::string_view kind);
@@ -71,7 +72,10 @@ struct ServedGroup {
 // hands out stays as it is, also when the type is removed.
 class TypeRegistry {
  public:
-  TypeRegistry();  // with preinstalledTypes()
+  // With preinstalledTypes().
+  explicit TypeRegistry(kube::KubernetesVersion kubernetes = kube::kNewestKubernetes);
+
+  kube::KubernetesVersion kubernetes() const { return kubernetes_; }
 
   // nullptr when it is not served.
   ServedTypePointer find(std::string_view group, std::string_view version, std::string_view resource) const;
@@ -109,6 +113,7 @@ class TypeRegistry {
   void add(std::vector<ServedType> versions);
   std::optional<StatusCause> takenName(const ServedType& wanted) const;
 
+  kube::KubernetesVersion kubernetes_;
   std::map<Key, ServedTypePointer> byKey_;
   std::vector<std::string> builtInGroups_;  // in the order of /apis
   kube::ResourceMap resources_;

@@ -18,8 +18,14 @@ constexpr std::string_view kNameDescription =
     "may allow a "
     "client to request the generation of an appropriate name automatically. Name is primarily intended for "
     "creation "
-    "idempotence and configuration definition. Cannot be updated. More info: "
-    "http://kubernetes.io/docs/user-guide/identifiers#names";
+    "idempotence and configuration definition. Cannot be updated. More info: ";
+
+std::string nameDescription(kube::KubernetesVersion kubernetes) {
+  return std::string(kNameDescription) +
+         (kubernetes == kube::KubernetesVersion::V1_26
+              ? "http://kubernetes.io/docs/user-guide/identifiers#names"
+              : "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names");
+}
 
 Json definition(std::string_view name, std::string_view type, std::string_view format,
                 std::string_view description, int priority) {
@@ -61,20 +67,21 @@ struct Columns {
   std::span<const BuiltInColumn> builtIn{};  // else: all columns
 };
 
-Columns columnsFor(const ServedType& type) {
+Columns columnsFor(const ServedType& type, kube::KubernetesVersion kubernetes) {
+  const std::string name = nameDescription(kubernetes);
   Columns columns;
   if (type.builtIn) {
     columns.builtIn = builtInColumns(type.type);
     for (const BuiltInColumn& column : columns.builtIn) {
       const bool isName = column.name == "Name";
       columns.definitions.push_back(definition(column.name, column.type, isName ? "name" : "",
-                                               isName ? kNameDescription : column.description,
+                                               isName ? name : std::string(column.description),
                                                column.isWide ? 1 : 0));
     }
     return columns;
   }
   columns.custom = columnsOf(type);
-  columns.definitions.push_back(definition("Name", "string", "name", kNameDescription, 0));
+  columns.definitions.push_back(definition("Name", "string", "name", name, 0));
   for (const kube::PrinterColumn& column : columns.custom) {
     const std::string source = "Custom resource definition column (in JSONPath format): " + column.jsonPath;
     columns.definitions.push_back(definition(column.name, column.type, column.format,
@@ -126,7 +133,7 @@ std::optional<IncludeObject> parseIncludeObject(std::string_view parameter) {
 
 Json toTable(const ServedType& type, std::span<const Json* const> objects, Json listMetadata,
              const TableOptions& options) {
-  Columns columns = columnsFor(type);
+  Columns columns = columnsFor(type, options.kubernetes);
   Json rows = Json::array();
   for (const Json* object : objects) {
     Json row = Json::object();

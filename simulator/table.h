@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "kube/kubernetes_version.h"
 #include "simulator/json.h"
 #include "simulator/served_type.h"
 
@@ -25,6 +26,7 @@ struct TableOptions {
   int64_t now = 0;  // seconds since the epoch, for ages
   IncludeObject include = IncludeObject::Metadata;
   bool withColumns = true;  // false: columnDefinitions is null, as in all but the first event of a watch
+  kube::KubernetesVersion kubernetes = kube::kNewestKubernetes;  // whose descriptions the columns have
 };
 
 // The columns of a CRD, or those of the built-in type (simulator/builtin_columns.h). `listMetadata`:

@@ -54,18 +54,21 @@ Watch::Watch(ControlPlane& plane, WatchOptions options)
     const Storage& storage = plane_.storage;
     history_ = plane_.storage.history(options_.selection.type);
     seen_ = options_.from.value_or(storage.version());
-    if (!options_.from) all = storage.list(options_.selection.type, options_.selection.namespaceName);
+    if (!options_.from && !options_.isSilentAtFirst)
+      all = storage.list(options_.selection.type, options_.selection.namespaceName);
     if (seen_ > storage.version()) refusal_ = futureVersion(seen_, storage.version());
   }
   std::ranges::copy_if(all, std::back_inserter(there_),
                        [this](const RecordRef& record) { return options_.selection.contains(*record); });
 }
 
-// A piece of what was there when the watch began; what is told is let go.
+// A piece of what was there when the watch began, and where it ends; what is told is let go.
 std::string Watch::tellThere() {
   std::string text;
   for (; !there_.empty() && text.size() < kPieceBytes; there_.pop_front())
     add("ADDED", *there_.front(), text);
+  if (there_.empty() && std::exchange(options_.marksBeginning, false))
+    text += bookmarkLine(*options_.type, seen_, options_.view, true);
   return text;
 }
 
@@ -93,13 +96,13 @@ bool Watch::collect(std::chrono::milliseconds patience) {
 std::optional<std::string> Watch::next(std::chrono::milliseconds patience) {
   if (over_ || isEnded_) return std::nullopt;
   if (refusal_) return finish(*refusal_);
-  if (there_.empty() && !collect(patience)) {
+  if (there_.empty() && !options_.marksBeginning && !collect(patience)) {
     const kube::MutexLock lock(plane_.mutex);
     return finish(expired("too old resource version: " + std::to_string(seen_) + " (" +
                           std::to_string(history_->knownSince) + ")"));
   }
   options_.view.now = plane_.seconds();  // a watch lasts long, and ages are of the moment
-  if (!there_.empty()) return tellThere();
+  if (!there_.empty() || options_.marksBeginning) return tellThere();
   std::string text;
   for (const Write& write : writes_) tell(write, text);
   const Clock::time_point now = plane_.stopwatch();

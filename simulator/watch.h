@@ -21,6 +21,8 @@ struct WatchOptions {
   // Sends the writes after this version; nullopt: sends what exists as ADDED, then the writes that follow.
   std::optional<uint64_t> from;
   bool bookmarks = false;
+  bool isSilentAtFirst = false;          // what exists is not sent
+  bool marksBeginning = false;           // a bookmark says that all that existed has been sent
   std::chrono::milliseconds timeout{0};  // the watch ends by itself after so long
 };
 

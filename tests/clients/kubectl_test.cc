@@ -182,7 +182,7 @@ TEST_F(KubectlDescribe, ListsWhatIsServed) {
   EXPECT_THAT(kubectl("api-resources"), AllOf(ContainsRegex("deployments +deploy +apps/v1 +true +Deployment"),
                                               ContainsRegex("namespaces +ns +v1 +false +Namespace")));
   EXPECT_THAT(kubectl("api-versions"), AllOf(HasSubstr("apps/v1"), HasSubstr("lastout.dev/v1alpha1")));
-  EXPECT_THAT(kubectl("version"), HasSubstr("v1.26"));
+  EXPECT_THAT(kubectl("version"), HasSubstr("v1.36"));
 }
 
 using KubectlAuth = Cluster;

@@ -174,7 +174,7 @@ class Replay {
     for (const RestExchange& exchange : exchanges) {
       if (!kWatches.contains(exchange.number())) continue;
       open_[exchange.name] = send(exchange);
-      events(*open_[exchange.name].stream);  // there is nothing yet
+      begun_[exchange.name] = events(*open_[exchange.name].stream);  // there is no object yet
       watches_.push_back(exchange);
     }
   }
@@ -182,7 +182,13 @@ class Replay {
   // Some time later: with the bookmark that idle watches get.
   void closeWatches() {
     stopwatch_ += std::chrono::seconds(10);
-    for (const RestExchange& watch : watches_) add(watch, answerOf(open_[watch.name]));
+    for (const RestExchange& watch : watches_) {
+      Json answer = answerOf(open_[watch.name]);
+      Json told = begun_[watch.name];
+      for (Json& event : answer["events"]) told.push_back(std::move(event));
+      answer["events"] = std::move(told);
+      add(watch, answer);
+    }
   }
 
   void waitUntil(milliseconds then) {
@@ -196,6 +202,7 @@ class Replay {
   Identities identities_;
   std::vector<RestExchange> watches_;
   std::map<std::string, simulator::ExchangeResponse> open_;
+  std::map<std::string, Json> begun_;  // what each watch told first
   std::vector<Replayed> replayed_;
 };
 

@@ -48,11 +48,6 @@ RestExchange readExchange(const std::string& recording, const std::filesystem::p
 
 const std::vector<LeftOut>& leftOut() {
   static const std::vector<LeftOut> kLeftOut = {
-      {kKubernetes136, "080",
-       "Since 1.32 a watch that begins with what is there says by a bookmark where that ends; each event "
-       "after it stands "
-       "one later."},
-      {kKubernetes136, "081", "As 080."},
       {kKubernetes136, "111",
        "The namespace was made and deleted by what `admission/` recorded, not by these requests."},
   };

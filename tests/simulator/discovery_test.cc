@@ -14,6 +14,11 @@
 namespace lastout::simulator {
 namespace {
 
+const TypeRegistry& typesOf126() {
+  static const TypeRegistry kTypes(kube::KubernetesVersion::V1_26);
+  return kTypes;
+}
+
 std::map<std::string, Json> byName(const Json& list) {
   std::map<std::string, Json> items;
   for (const Json& item : list) items[item["name"]] = item;
@@ -46,7 +51,7 @@ void expectSameResources(const Json& ours, const std::string& recording,
 }
 
 TEST(Discovery, OfTheCoreGroupIsTheRecordedOne) {
-  expectSameResources(*resourceList(TypeRegistry(), "", "v1"), "004-discovery-core-v1",
+  expectSameResources(*resourceList(typesOf126(), "", "v1"), "004-discovery-core-v1",
                       {// Nothing runs, so there is nothing to attach to, to schedule or to look into.
                        "bindings", "componentstatuses", "nodes/proxy", "pods/attach", "pods/binding",
                        "pods/ephemeralcontainers", "pods/exec", "pods/log", "pods/portforward", "pods/proxy",
@@ -56,11 +61,11 @@ TEST(Discovery, OfTheCoreGroupIsTheRecordedOne) {
 }
 
 TEST(Discovery, OfAppsIsTheRecordedOne) {
-  expectSameResources(*resourceList(TypeRegistry(), "apps", "v1"), "005-discovery-apps-v1", {});
+  expectSameResources(*resourceList(typesOf126(), "apps", "v1"), "005-discovery-apps-v1", {});
 }
 
 TEST(Discovery, OfTheGroupsThatDefineAndReviewIsTheRecordedOne) {
-  const TypeRegistry types;
+  const TypeRegistry& types = typesOf126();
   expectSameResources(*resourceList(types, "apiextensions.k8s.io", "v1"), "006-discovery-apiextensions-v1",
                       {});
   // Beside those of 1.26, the policies of later versions.
@@ -85,7 +90,7 @@ TEST(Discovery, OfACrdsGroupIsTheRecordedOne) {
 }
 
 TEST(Discovery, NamesTheGroupsInTheRecordedOrder) {
-  const Json ours = groupList(TypeRegistry());
+  const Json ours = groupList(typesOf126());
   Json recorded = recordedAnswer("003-discovery-apis");
   EXPECT_EQ(withoutList(ours, "groups"), withoutList(recorded, "groups"));
   // Betas that are gone by 1.36 are left out, and what is stable by then is there.
@@ -217,31 +222,30 @@ TEST(Discovery, OfTheCoreVersionsIsTheRecordedOne) {
   EXPECT_EQ(coreVersions("192.0.2.2:16443"), recordedAnswer("002-discovery-api"));
 }
 
-TEST(Version, HasEveryRecordedFieldAndIsA126) {
-  const Json ours = versionInfo();
-  const Json recorded = recordedAnswer("001-version");
-  for (const auto& [key, value] : recorded.items()) EXPECT_TRUE(ours.contains(key)) << key;
-  EXPECT_EQ(ours["major"], "1");
-  EXPECT_EQ(ours["minor"], "26");
-  EXPECT_TRUE(std::string(ours["gitVersion"]).starts_with("v1.26."));
+TEST(Version, HasEveryRecordedFieldAndIsOfTheKubernetesThatIsFollowed) {
+  const auto expectVersion = [](const Json& ours, const Json& recorded, const std::string& minor) {
+    for (const auto& [key, value] : recorded.items()) EXPECT_TRUE(ours.contains(key)) << key;
+    EXPECT_EQ(ours.size(), recorded.size());
+    EXPECT_EQ(ours["major"], "1");
+    EXPECT_EQ(ours["minor"], minor);
+    EXPECT_TRUE(std::string(ours["gitVersion"]).starts_with("v1." + minor + "."));
+  };
+  expectVersion(versionInfo(kube::KubernetesVersion::V1_26), recordedAnswer("001-version"), "26");
+  const Json ours = versionInfo(kube::KubernetesVersion::V1_36);
+  expectVersion(ours, answerOf136("001-version"), "36");
+  for (const char* key :
+       {"emulationMajor", "emulationMinor", "minCompatibilityMajor", "minCompatibilityMinor"})
+    EXPECT_EQ(ours[key], answerOf136("001-version")[key]) << key;
 }
 
-// As kubectl looks for it: a PATCH of the kind with the parameter fieldValidation.
-TEST(OpenApi, SaysThatFieldsAreValidatedHere) {
-  TypeRegistry types;
-  ASSERT_TRUE(types.put(recordedRequest("010-create-crd")));
-  const std::string url = openApiIndex(types)["paths"]["apis/my.crd.group/v1"]["serverRelativeURL"];
-  EXPECT_EQ(url, "/openapi/v3/apis/my.crd.group/v1");
-  const Json document = *openApiOf(types, "my.crd.group", "v1");
-  const Json& patch =
-      document["paths"]["/apis/my.crd.group/v1/namespaces/{namespace}/coolresources/{name}"]["patch"];
-  EXPECT_EQ(patch["x-kubernetes-group-version-kind"],
-            Json::parse(R"({"group": "my.crd.group", "version": "v1", "kind": "CoolResource"})"));
-  EXPECT_TRUE(std::ranges::any_of(patch["parameters"], [](const Json& one) {
-    return one["name"] == "fieldValidation" && one["in"] == "query";
-  }));
-  EXPECT_TRUE((*openApiOf(types, "", "v1"))["paths"].contains("/api/v1/namespaces/{name}"));
-  EXPECT_EQ(openApiOf(types, "no.such.group", "v1"), std::nullopt);
+TEST(Discovery, OfAppsIsThatOf136) {
+  EXPECT_EQ(*resourceList(TypeRegistry(), "apps", "v1"), answerOf136("005-discovery-apps-v1"));
+}
+
+TEST(Discovery, NamesNoVersionThat136HasNot) {
+  const Json ours = groupList(TypeRegistry());
+  EXPECT_EQ(byName(ours["groups"])["flowcontrol.apiserver.k8s.io"],
+            byName(answerOf136("003-discovery-apis")["groups"])["flowcontrol.apiserver.k8s.io"]);
 }
 
 }  // namespace

@@ -15,6 +15,8 @@ using std::chrono::seconds;
 
 class EmbeddedClusterTest : public testing::ClusterTest {
  public:
+  using ClusterTest::ClusterTest;
+
   void createCrd() {
     const Json schema = {{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}};
     const Json version = {
@@ -128,11 +130,31 @@ TEST_F(EmbeddedClusterTest, ADefinitionTakesItsInstancesAndIsServedUntilItIsGone
   expect(200, "DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group");
   pass(seconds(1));
   EXPECT_EQ(count(kInstances), 1U);
-  expect(405, "POST", kInstances,
+  expect(403, "POST", kInstances,
          {{"apiVersion", "my.crd.group/v1"}, {"kind", "CoolResource"}, {"metadata", {{"name", "late"}}}});
   expect(200, "PATCH", kInstances + "/held", {{"metadata", {{"finalizers", nullptr}}}}, kMerge);
   pass(seconds(10));
   EXPECT_EQ(send("GET", kInstances).status, 404);
+}
+
+class EmbeddedClusterTestOf126 : public EmbeddedClusterTest {
+ public:
+  static EmbeddedOptions of126() {
+    EmbeddedOptions options;
+    options.kubernetes = kube::KubernetesVersion::V1_26;
+    return options;
+  }
+  EmbeddedClusterTestOf126() : EmbeddedClusterTest(of126()) {}
+};
+
+// rest/086 of 1.26.
+TEST_F(EmbeddedClusterTestOf126, AnInstanceOfATerminatingDefinitionIsNotAllowedAsAMethod) {
+  createCrd();
+  createInstance("held", Json::array({"my.crd.group/important"}));
+  expect(200, "DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group");
+  pass(seconds(1));
+  expect(405, "POST", kInstances,
+         {{"apiVersion", "my.crd.group/v1"}, {"kind", "CoolResource"}, {"metadata", {{"name", "late"}}}});
 }
 
 // As Kubernetes 1.36 does: whoever goes by discovery is answered 404 in plain text meanwhile.

@@ -41,6 +41,26 @@ metadata: {name: owner, namespace: made}
             uidOf(maps + "owner"));
 }
 
+// No webhook answers here.
+TEST_F(LoaderTest, WebhooksComeLast) {
+  ASSERT_TRUE(load(R"(apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: checks}
+webhooks:
+- name: checks.example.com
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  failurePolicy: Fail
+  clientConfig: {url: "https://checks.example.com/"}
+  rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE]}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: first, namespace: default}
+)"));
+  expect(500, "POST", kMaps, configMap("second"));
+}
+
 TEST_F(LoaderTest, WhatIsBeingDeletedInAFileIsDeleted) {
   ASSERT_TRUE(load(R"(apiVersion: v1
 kind: ConfigMap

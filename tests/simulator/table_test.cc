@@ -13,6 +13,9 @@ constexpr int64_t kNoon = 1795262400;  // 2026-11-21T12:00:00Z
 // What a list in these forms says of itself: no `continue`, where there is nothing to continue.
 Json versionOf(const Json& list) { return {{"resourceVersion", list["metadata"]["resourceVersion"]}}; }
 
+// Of the recorded tables.
+const TableOptions kAsRecorded{kNoon, IncludeObject::Metadata, true, kube::KubernetesVersion::V1_26};
+
 std::vector<const Json*> pointersTo(const Json& list) {
   std::vector<const Json*> pointers;
   for (const Json& item : list) pointers.push_back(&item);
@@ -46,12 +49,12 @@ TEST(PartialMetadata, IsTheRecordedOne) {
 
 TEST(Table, OfACustomResourceIsTheRecordedOne) {
   const Json full = recordedExchange("029-list-all-namespaces")["response"]["body"];
-  EXPECT_EQ(toTable(coolTableType(), pointersTo(full["items"]), versionOf(full), {kNoon}),
+  EXPECT_EQ(toTable(coolTableType(), pointersTo(full["items"]), versionOf(full), kAsRecorded),
             recordedExchange("031-list-table")["response"]["body"]);
   const Json recorded = recordedExchange("032-get-table")["response"]["body"];
   for (const Json& item : full["items"]) {
     if (item["metadata"]["name"] != "plain") continue;
-    EXPECT_EQ(toTable(coolTableType(), item, {kNoon}), recorded);
+    EXPECT_EQ(toTable(coolTableType(), item, kAsRecorded), recorded);
   }
 }
 
@@ -142,8 +145,43 @@ TEST(Table, OfOtherBuiltInTypesHasTheirColumns) {
                                              "message": "no", "involvedObject": {"kind": "Pod", "name": "p"}})"),
       Json::parse(
           R"({"Last Seen": "2m", "Type": "Warning", "Reason": "Denied", "Object": "pod/p", "Message": "no"})"));
-  EXPECT_EQ(shown(*served("policy", "poddisruptionbudgets"), R"({"metadata": {"name": "b"}})"),
+  EXPECT_EQ(shown(*served("", "limitranges"), R"({"metadata": {"name": "b"}})"),
             Json::parse(R"({"Name": "b", "Age": "<unknown>"})"));
+}
+
+// As kubectl prints them of a real cluster.
+TEST(Table, OfTypesThatAreOnlyStoredHasTheirColumns) {
+  EXPECT_EQ(shown(*served("policy", "poddisruptionbudgets"),
+                  R"({"metadata": {"name": "b"}, "spec": {"maxUnavailable": "50%"},
+                      "status": {"disruptionsAllowed": 1}})"),
+            Json::parse(R"({"Name": "b", "Min Available": "N/A", "Max Unavailable": "50%",
+                            "Allowed Disruptions": 1, "Age": "<unknown>"})"));
+  EXPECT_EQ(
+      shown(*served("autoscaling", "horizontalpodautoscalers"),
+            R"({"metadata": {"name": "h"}, "spec": {"scaleTargetRef": {"kind": "Deployment", "name": "web"},
+                      "minReplicas": 1, "maxReplicas": 5, "metrics": [{"type": "Resource", "resource":
+                          {"name": "cpu", "target": {"averageUtilization": 80}}}]}})"),
+      Json::parse(R"({"Name": "h", "Reference": "Deployment/web", "Targets": "cpu: <unknown>/80%",
+                            "MinPods": "1", "MaxPods": 5, "Replicas": 0, "Age": "<unknown>"})"));
+  EXPECT_EQ(shown(*served("rbac.authorization.k8s.io", "rolebindings"),
+                  R"({"metadata": {"name": "r"}, "roleRef": {"kind": "Role", "name": "reader"}})"),
+            Json::parse(R"({"Name": "r", "Role": "Role/reader", "Age": "<unknown>"})"));
+  EXPECT_EQ(
+      shown(
+          *served("", "endpoints"),
+          R"({"metadata": {"name": "e"}, "subsets": [{"addresses": [{"ip": "192.0.2.1"}, {"ip": "192.0.2.2"}],
+                      "ports": [{"port": 80}]}]})")["Endpoints"],
+      "192.0.2.1:80,192.0.2.2:80");
+  EXPECT_EQ(shown(*served("apiregistration.k8s.io", "apiservices"),
+                  R"({"metadata": {"name": "a"}, "spec": {"service": {"namespace": "n", "name": "s"}},
+                      "status": {"conditions": [{"type": "Available", "status": "False", "reason": "ServiceNotFound"}]}})"),
+            Json::parse(R"json({"Name": "a", "Service": "n/s", "Available": "False (ServiceNotFound)",
+                            "Age": "<unknown>"})json"));
+  EXPECT_EQ(
+      shown(*served("networking.k8s.io", "ingressclasses"),
+            R"({"metadata": {"name": "i"}, "spec": {"controller": "example.org/c"}})"),
+      Json::parse(
+          R"({"Name": "i", "Controller": "example.org/c", "Parameters": "<none>", "Age": "<unknown>"})"));
 }
 
 TEST(Table, HoldsOutWhateverTheObjectsAre) {

@@ -96,6 +96,30 @@ std::vector<std::string> toldIn(const std::vector<std::string>& pieces) {
   return toldIn(all);
 }
 
+// As client-go's reflectors ask since 1.35, and wait for that bookmark.
+TEST_F(WatchTest, ABookmarkSaysWhereWhatIsThereEnds) {
+  createMaps(20);
+  const std::string before = version();
+  const auto stream = watch("&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersion=" + before +
+                            "&resourceVersionMatch=NotOlderThan");
+  const std::vector<std::string> pieces = piecesOf(*stream);
+  std::vector<std::string> expected = added();
+  expected.emplace_back("BOOKMARK ");
+  EXPECT_THAT(toldIn(pieces), ElementsAreArray(expected));
+  const std::string& last = pieces.back();
+  const Json bookmark = Json::parse(last.substr(last.rfind('\n', last.size() - 2) + 1));
+  EXPECT_EQ(bookmark["object"]["metadata"],
+            (Json{{"resourceVersion", before}, {"annotations", {{"k8s.io/initial-events-end", "true"}}}}));
+}
+
+TEST_F(WatchTest, WhatIsThereIsNotToldToWhoeverDoesNotWantIt) {
+  createMaps(1);
+  const auto stream = watch("&allowWatchBookmarks=true&sendInitialEvents=false");
+  EXPECT_THAT(piecesOf(*stream), ElementsAre());
+  createMaps(1);
+  EXPECT_THAT(toldIn(piecesOf(*stream)), ElementsAre("ADDED m01"));
+}
+
 TEST_F(WatchTest, WhatIsThereIsToldInPiecesAsItWas) {
   createMaps(20);
   const auto stream = watch();
