@@ -161,7 +161,7 @@ ApiResult<ExchangeResponse> Api::handleResource(Call& call) {
   if (verb == "patch") return patch(call);
   if (verb == "delete") return remove(call);
   if (verb == "deletecollection") return removeCollection(call);
-  const auto options = parseListOptions(call.http.query);
+  const auto options = parseListOptions(call.http.query, plane_.kubernetes());
   if (!options) return tl::unexpected(options.error());
   return verb == "watch" ? watch(call, *options) : list(call, *options);
 }

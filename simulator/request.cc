@@ -109,13 +109,16 @@ ApiResult<void> checkFieldManager(std::string_view kind, const std::string& name
 
 ApiResult<VersionMatch> versionMatchOf(const ListOptions& options, std::string_view text) {
   constexpr std::string_view kField = "resourceVersionMatch";
-  if (text.empty()) return VersionMatch::Unset;
+  const bool saysHowItBegins = options.watch && options.initialEvents;
+  if (text.empty() && !saysHowItBegins) return VersionMatch::Unset;
   const auto refused = [&](std::string message) {
     return tl::unexpected(
         invalidOption("ListOptions", "FieldValueForbidden", "Forbidden: " + std::move(message), kField));
   };
-  if (options.watch) return refused("resourceVersionMatch is forbidden for watch");
-  if (!options.resourceVersion)
+  if (options.watch && !saysHowItBegins) return refused("resourceVersionMatch is forbidden for watch");
+  if (saysHowItBegins && text != "NotOlderThan")
+    return refused("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+  if (!options.resourceVersion && !saysHowItBegins)
     return refused("resourceVersionMatch is forbidden unless resourceVersion is provided");
   if (!options.continueToken.empty())
     return refused("resourceVersionMatch is forbidden when continue is provided");
@@ -257,14 +260,15 @@ std::optional<Target> parseTarget(std::string_view path) {
   return target;
 }
 
-ApiResult<ListOptions> parseListOptions(const Query& query) {
+ApiResult<ListOptions> parseListOptions(const Query& query, kube::KubernetesVersion kubernetes) {
   ListOptions options;
   options.labelSelector = valueOf(query, "labelSelector");
   options.fieldSelector = valueOf(query, "fieldSelector");
   options.continueToken = valueOf(query, "continue");
   options.watch = isFlagSet(query, "watch");
   options.bookmarks = isFlagSet(query, "allowWatchBookmarks");
-  if (query.contains("sendInitialEvents")) options.initialEvents = isFlagSet(query, "sendInitialEvents");
+  if (kubernetes != kube::KubernetesVersion::V1_26 && query.contains("sendInitialEvents"))
+    options.initialEvents = isFlagSet(query, "sendInitialEvents");
   if (!valueOf(query, "resourceVersion").empty()) {
     const auto version = numberOf<uint64_t>(query, "resourceVersion");
     if (!version) return tl::unexpected(version.error());

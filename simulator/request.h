@@ -10,6 +10,7 @@
 
 #include "cluster/model.h"
 #include "kube/encoding.h"
+#include "kube/kubernetes_version.h"
 #include "simulator/json.h"
 #include "simulator/status.h"
 
@@ -42,10 +43,12 @@ struct ListOptions {
   std::string continueToken;
   bool watch = false;
   bool bookmarks = false;
-  std::optional<bool> initialEvents;  // whether a watch begins with what is there; nullopt: not given
+  std::optional<bool>
+      initialEvents;  // whether a watch begins with what is there; nullopt: not given, or 1.26
   std::optional<std::chrono::seconds> timeout;  // of a watch; nothing, or 0: the server's own
 };
-ApiResult<ListOptions> parseListOptions(const Query& query);
+ApiResult<ListOptions> parseListOptions(const Query& query,
+                                        kube::KubernetesVersion kubernetes = kube::kNewestKubernetes);
 
 // What creations, updates and patches understand.
 struct WriteOptions {

@@ -22,7 +22,7 @@ struct Known {
   bool namespaced;
 };
 
-// As a 1.26 API server's discovery gives them, and `kubectl api-resources`.
+// As a 1.36 API server's discovery gives them, and `kubectl api-resources`.
 const Known kKnown[] = {
     {"pods pod po Pod PODS", "pods", "Pod", "v1", true},
     {"namespaces namespace ns Namespace", "namespaces", "Namespace", "v1", false},
@@ -71,9 +71,9 @@ const Known kKnown[] = {
     {"mutatingwebhookconfigurations", "mutatingwebhookconfigurations.admissionregistration.k8s.io",
      "MutatingWebhookConfiguration", "v1", false},
     {"apiservices apiservice", "apiservices.apiregistration.k8s.io", "APIService", "v1", false},
-    {"flowschemas", "flowschemas.flowcontrol.apiserver.k8s.io", "FlowSchema", "v1beta3", false},
+    {"flowschemas", "flowschemas.flowcontrol.apiserver.k8s.io", "FlowSchema", "v1", false},
     {"prioritylevelconfigurations", "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
-     "PriorityLevelConfiguration", "v1beta3", false},
+     "PriorityLevelConfiguration", "v1", false},
     {"tokenreviews", "tokenreviews.authentication.k8s.io", "TokenReview", "v1", false},
     {"subjectaccessreviews", "subjectaccessreviews.authorization.k8s.io", "SubjectAccessReview", "v1", false},
     {"manifestworks manifestwork ManifestWork", "manifestworks.work.open-cluster-management.io",

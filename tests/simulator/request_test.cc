@@ -73,6 +73,23 @@ TEST(ListOptions, AreRefusedAsTheApiServerDoes) {
   EXPECT_EQ(codeOf({{"resourceVersionMatch", "Exact"}, {"resourceVersion", "5"}, {"watch", "1"}}), 422);
 }
 
+// As client-go's reflectors send them since 1.35; of 1.26 they are told what it allows, and list instead.
+TEST(ListOptions, SayHowAWatchBeginsSince127) {
+  const Query query = {
+      {"watch", "1"}, {"sendInitialEvents", "true"}, {"resourceVersionMatch", "NotOlderThan"}};
+  const auto options = parseListOptions(query);
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->initialEvents, true);
+  const auto old = parseListOptions(query, kube::KubernetesVersion::V1_26);
+  ASSERT_FALSE(old);
+  EXPECT_EQ(old.error().code, 422);
+  EXPECT_FALSE(parseListOptions({{"watch", "1"}, {"sendInitialEvents", "true"}}));
+  EXPECT_FALSE(parseListOptions({{"watch", "1"},
+                                 {"sendInitialEvents", "true"},
+                                 {"resourceVersionMatch", "Exact"},
+                                 {"resourceVersion", "5"}}));
+}
+
 // As strconv.ParseInt takes them.
 TEST(ListOptions, TakeNumbersWithTheirSigns) {
   EXPECT_EQ(parseListOptions({{"limit", "+5"}})->limit, 5U);
