@@ -12,9 +12,9 @@
 #include "cmd/commands.h"
 #include "cmd/load.h"
 #include "cmd/output_file.h"
+#include "cmd/second_opinion.h"
 #include "cmd/terminal.h"
 #include "prove/ci_report.h"
-#include "prove/murphi.h"
 #include "prove/proof_change.h"
 #include "prove/proof_report.h"
 
@@ -35,6 +35,7 @@ constexpr const char* kProveExamples = R"(Examples:
   lastout prove -o json scenarios/story-unguarded.yaml
   lastout prove --as-expected --junit prove.xml --sarif prove.sarif scenarios/
   lastout prove --murphi model.m scenarios/own-namespace.yaml   and then: rumur -o model.c model.m
+  lastout prove --certificate proof.txt scenarios/crd-of-provider.yaml   for: lastout prove --check proof.txt ...
   lastout prove --delete namespace/team-a --delete namespace/operator scenarios/manifests/
   lastout prove scenarios/ --changed-from base/      what did the change since the checkout in base/ make worse?
 
@@ -54,6 +55,8 @@ struct ProveOptions {
   std::string junit;
   std::string sarif;
   std::string murphi;
+  std::string certificate;
+  std::string check;        // a certificate; nothing is proven then
   std::string changedFrom;  // empty: nothing is compared
 };
 
@@ -65,9 +68,12 @@ std::string note(const std::string& name, const prove::Explored& explored, Clock
 }
 
 prove::ProofScope scopeOf(const replay::Ready& ready, const ProveOptions& options) {
-  return {.bounds = options.bounds,
+  prove::Bounds bounds = options.bounds;
+  if (!options.certificate.empty()) bounds.states = std::min(bounds.states, prove::kMostCertifiedStates);
+  return {.bounds = bounds,
           .orders = ready.scenario.expect.ends != replay::Ending::Stuck,
-          .allEnds = !options.changedFrom.empty()};
+          .allEnds = !options.changedFrom.empty(),
+          .certifies = !options.certificate.empty()};
 }
 
 replay::TextStyle styleOf(const ProveOptions& options) {
@@ -156,33 +162,21 @@ int runCompare(const ProveOptions& options) {
   return exitCodeOf(changes);
 }
 
-// The model of the one scenario, for Rumur.
-tl::expected<void, kube::Errors> writeMurphi(std::optional<OutputFile>& file, const Scenarios& all,
-                                             const ProveOptions& options) {
-  if (!file) return {};
-  const replay::Ready& ready = *all.front();
-  if (all.size() > 1)
-    return tl::unexpected(kube::Errors{{"--murphi writes the model of one scenario, and here are " +
-                                            std::to_string(all.size()) + ": name one file",
-                                        {},
-                                        {}}});
-  auto model = prove::toMurphi(ready.compiled, scopeOf(ready, options));
-  if (!model) {
-    for (kube::Error& error : model.error()) error.file = ready.scenario.file;
-    return tl::unexpected(std::move(model.error()));
-  }
-  if (auto written = file->finish(*model); !written) return tl::unexpected(kube::Errors{written.error()});
-  return {};
-}
-
 int runProve(const ProveOptions& options) {
   const auto all =
       options.deletes.empty() ? loadScenarios(options.paths) : loadDeletions(options.paths, options.deletes);
   if (!all) return badInput(all.error());
-  auto outputs = openOutputs(
-      filesOf(*all), {{"--junit", options.junit}, {"--sarif", options.sarif}, {"--murphi", options.murphi}});
+  if (!options.check.empty()) return checkCertificate(*all, options.check, options.output == "json");
+  auto outputs = openOutputs(filesOf(*all), {{"--junit", options.junit},
+                                             {"--sarif", options.sarif},
+                                             {"--murphi", options.murphi},
+                                             {"--certificate", options.certificate}});
   if (!outputs) return badInput(outputs.error());
-  if (auto written = writeMurphi((*outputs)[2], *all, options); !written) return badInput(written.error());
+  if (!options.certificate.empty()) {
+    if (const auto ready = onlyScenario(*all, "--certificate"); !ready) return badInput(ready.error());
+  }
+  if (auto written = writeMurphi((*outputs)[2], *all, scopeOf(*all->front(), options)); !written)
+    return badInput(written.error());
   const replay::TextStyle style = styleOf(options);
   Progress progress(std::cerr, terminalOf(STDERR_FILENO, client::processEnvironment()));
   std::vector<ProofReport> reports;
@@ -195,6 +189,8 @@ int runProve(const ProveOptions& options) {
     if (options.output == "text") std::cout << prove::toText(reports.back(), style) << std::flush;
   }
   if (auto written = finish(*outputs, reports, options); !written) return badInput(written.error());
+  if (auto written = writeCertificate((*outputs)[3], reports.front().proof); !written)
+    return badInput(written.error());
   std::cout << (options.output == "json" ? prove::toJson(reports) : prove::summary(reports, style));
   return exitCode;
 }
@@ -246,6 +242,18 @@ void addProve(CLI::App& app, int& exitCode) {
       ->add_option("--murphi", options->murphi,
                    "Write the scenario to this file in the language of Murphi, for the model checker Rumur")
       ->excludes(changedFrom);
+  CLI::Option* certificate =
+      command
+          ->add_option(
+              "--certificate", options->certificate,
+              "Write to this file why the scenario is PROVEN, for --check; of at most 1,000,000 states")
+          ->excludes(changedFrom);
+  command
+      ->add_option("--check", options->check,
+                   "Check such a certificate of the scenario instead of proving it: exit code 0, or 1 if it "
+                   "does not hold")
+      ->excludes(changedFrom)
+      ->excludes(certificate);
   command->callback([options, &exitCode] {
     exitCode = options->changedFrom.empty() ? runProve(*options) : runCompare(*options);
   });

@@ -212,7 +212,9 @@ Proof proveScenario(const replay::Compiled& compiled, const ProofScope& question
   const cluster::Machine machine(compiled.model);
   const ScenarioSystem teardown(machine, compiled, question.orders);
   const Exploration found = Explorer(teardown, question.bounds).run(progress);
-  return Prover(compiled, machine, teardown, found, question.allEnds).proof();
+  Proof proof = Prover(compiled, machine, teardown, found, question.allEnds).proof();
+  if (question.certifies && proof.verdict == ProofResult::Proven) proof.certificate = certificateOf(found);
+  return proof;
 }
 
 bool asExpected(const replay::Compiled& compiled, const replay::Expectations& expect, const Proof& proof) {

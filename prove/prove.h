@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cluster/machine.h"
+#include "prove/certificate.h"
 #include "prove/explore.h"
 #include "replay/compile.h"
 
@@ -67,6 +68,7 @@ struct Proof {
   std::vector<StuckEnd> ends;
   bool hasMoreEnds = false;  // there are others than these
   std::vector<BrokenExpectation> broken;
+  std::optional<Certificate> certificate;  // where the scope asks for it: of what is PROVEN
 };
 
 inline constexpr size_t kMostEnds = 100;
@@ -76,6 +78,7 @@ struct ProofScope {
   bool orders = true;    // `before` and `never` have to hold in every order; where a scenario is expected to
                          // get stuck they tell of the one order that does
   bool allEnds = false;  // find Proof::ends, too
+  bool certifies = false;  // make Proof::certificate; the bounds are to be within kMostCertifiedStates
 };
 
 // Explores every order. The same scenario and scope give the same proof.

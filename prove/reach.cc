@@ -159,6 +159,28 @@ std::vector<bool> canReachGoal(const Exploration& found) {
   return can;
 }
 
+std::vector<uint32_t> distancesToGoal(const Exploration& found) {
+  const Backward backward(found, std::vector<bool>(found.states.size()));
+  std::vector<uint32_t> distances(found.states.size(), kUnseen);
+  std::vector<uint32_t> queue;
+  for (uint32_t state = 0; state < found.states.size(); state++) {
+    if (found.goal[state]) {
+      distances[state] = 0;
+      queue.push_back(state);
+    }
+  }
+  for (size_t i = 0; i < queue.size(); i++) {
+    for (uint32_t e = backward.begin[queue[i]]; e < backward.begin[queue[i] + 1]; e++) {
+      uint32_t& distance = distances[backward.sources[e]];
+      if (distance == kUnseen) {
+        distance = distances[queue[i]] + 1;
+        queue.push_back(backward.sources[e]);
+      }
+    }
+  }
+  return distances;
+}
+
 std::optional<uint32_t> firstDoomed(const std::vector<bool>& canReach) {
   const auto first = std::find(canReach.begin(), canReach.end(), false);
   if (first == canReach.end()) {

@@ -14,6 +14,10 @@ namespace lastout::prove {
 // exploration.
 std::vector<bool> canReachGoal(const Exploration& found);
 
+// Returns for each state how many steps it takes at least from there to the goal. The exploration is
+// complete, and every state can reach the goal.
+std::vector<uint32_t> distancesToGoal(const Exploration& found);
+
 // The states on a shortest way from the initial one to `state`, both included.
 std::vector<uint32_t> wayTo(const Exploration& found, uint32_t state);
 
