@@ -20,7 +20,7 @@ std::unique_ptr<const replay::Ready> shippedScenario(const std::string& name) {
 }
 
 Certificate certified(const replay::Ready& ready, bool orders = true) {
-  const Proof proof = proveScenario(ready.compiled, {.orders = orders, .certifies = true});
+  const Proof proof = proveScenario(ready.compiled, {.bounds = {}, .orders = orders, .certifies = true});
   EXPECT_TRUE(proof.certificate);
   return proof.certificate.value_or(Certificate{});
 }
@@ -104,7 +104,8 @@ TEST(Certificates, NothingThatMustNotHappenFollows) {
 
 TEST(Certificates, OnlyWhatIsProvenHasOne) {
   const auto ready = shippedScenario("own-namespace");
-  EXPECT_FALSE(proveScenario(ready->compiled, {.orders = false, .certifies = true}).certificate);
+  EXPECT_FALSE(
+      proveScenario(ready->compiled, {.bounds = {}, .orders = false, .certifies = true}).certificate);
 }
 
 TEST(Certificates, WhatIsNoneIsToldWhereItIsNot) {
