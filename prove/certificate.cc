@@ -32,8 +32,8 @@ class CertificateReader {
     const std::optional<uint64_t> states = number(10);
     const std::optional<uint64_t> words = number(10);
     constexpr uint64_t kMostWords = 1 << 16;
-    if (!states || !words || !endsLine() || *words == 0 || *words > kMostWords ||
-        *states > kMostCertifiedStates)
+    if (!states || !words || *words == 0 || *words > kMostWords || *states > kMostCertifiedStates ||
+        !endsLine())
       return fail("how many states there are, and of how many words, is to follow: at most " +
                   std::to_string(kMostCertifiedStates) + " and " + std::to_string(kMostWords));
     // What is promised is not believed: each number takes two characters at least.

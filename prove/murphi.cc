@@ -1,7 +1,6 @@
 #include "prove/murphi.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <set>
 
@@ -16,7 +15,7 @@ using cluster::ObjectState;
 using cluster::Slot;
 using cluster::SlotInfo;
 
-// The part of a model that stands before the rules that need it, or behind all of them.
+// Writes the model of one scenario.
 class MurphiModel {
  public:
   MurphiModel(const replay::Compiled& compiled, const ProofScope& scope)
@@ -24,9 +23,9 @@ class MurphiModel {
 
   std::string text() {
     const std::span<const kube::CompiledText> rules = murphiTexts();
-    std::string text =
-        declarations() + std::string(rules[0].text) + murphiTables(model_, names_) + steps() + events();
-    for (const kube::CompiledText& part : rules.subspan(1)) text += "\n" + std::string(part.text);
+    std::string text = declarations() + "\n" + std::string(rules[1].text) + murphiTables(model_, names_) +
+                       steps() + events();
+    for (const kube::CompiledText& part : rules.subspan(2)) text += "\n" + std::string(part.text);
     return text + start() + goal();
   }
 
@@ -64,49 +63,8 @@ std::string MurphiModel::declarations() const {
   text += "  child_t: 0..NO_CHILD;\n";
   text += "  step_t: 0.." + std::to_string(std::max<size_t>(model_.steps.size(), 1) - 1) + ";\n";
   text += "  value_t: 0.." + std::to_string(cluster::kMaxReplicas) + ";\n";
-  text +=
-      R"(  role_t: enum { Plain, Namespace, Crd, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, Pod,
-                 PersistentVolumeClaim, PersistentVolume, CriticalService };
-  presence_t: enum { Absent, Live, Terminating };
-  owner_t: enum { NoOwner, Current, Dangling };
-  phase_t: enum { NoFlight, Decided, Confirmed };
-  policy_t: enum { Background, Foreground, Orphan, Unsaid };
-  insistence_t: enum { OnNothing, OnUid, OnVersion };
-  actor_t: enum { Client, Collector, Lifecycle, Workloads, Lastout };
-  answer_t: enum { IsDone, IsUnderWay, IsDenied, IsNotFound, IsConflict };
-  operation_t: enum { OnCreate, OnUpdate, OnDelete };
-  event_t: enum { Requested, Refused, Accepted, Gone, Created, Changed };
-  verb_t: enum { Delete, DryRun, Create, SetFinalizers, SetValue };
-  task_t: enum { NoTask, CreateChild, AdoptChild, DeleteChild, AskForChild, ScaleChild };
-  guard_role_t: enum { GuardsItself, GuardsCrdOfServices, GuardsProvider, GuardsParent, GuardsNeeded, GuardsHome };
-  flight_t: record
-    phase: phase_t;
-    touched: boolean;
-    stale: boolean;
-    criteria_held: boolean;
-  end;
-  object_t: record
-    presence: presence_t;
-    finalizers: array [finalizer_t] of boolean;
-    owners: array [link_t] of owner_t;
-    value: value_t;
-    collector: flight_t;
-    lifecycle: flight_t;
-    lastout: flight_t;
-    deferred: boolean;
-    deferred_policy: policy_t;
-    by_person: boolean;
-  end;
-  request_t: record
-    sent: boolean;
-    done: boolean;
-    flight: flight_t;
-  end;
-
-var
-  object: array [slot_t] of object_t;
-  step: array [step_t] of request_t;
-)";
+  text += "\n" + std::string(murphiTexts()[0].text);
+  if (!keptBits().empty()) text += "\nvar\n";
   for (const uint32_t bit : keptBits()) text += "  event_" + std::to_string(bit) + ": boolean;\n";
   return text + "\n";
 }
@@ -124,8 +82,15 @@ std::string policyOf(const ClientStep& step) {
 }
 
 std::string insistenceOf(const ClientStep& step) {
-  constexpr std::array<const char*, 3> kWords{"OnNothing", "OnUid", "OnVersion"};
-  return kWords.at(static_cast<size_t>(step.precondition));
+  switch (step.precondition) {
+    case cluster::Precondition::None:
+      return "OnNothing";
+    case cluster::Precondition::Uid:
+      return "OnUid";
+    case cluster::Precondition::ResourceVersion:
+      return "OnVersion";
+  }
+  return "OnNothing";
 }
 
 std::string MurphiModel::steps() const {
@@ -175,10 +140,26 @@ std::set<uint32_t> MurphiModel::keptBits() const {
   return bits;
 }
 
-// What an event means that is number `bit`.
+std::string wordOf(cluster::EventKind kind) {
+  switch (kind) {
+    case cluster::EventKind::Requested:
+      return "Requested";
+    case cluster::EventKind::Denied:
+      return "Refused";
+    case cluster::EventKind::Accepted:
+      return "Accepted";
+    case cluster::EventKind::Gone:
+      return "Gone";
+    case cluster::EventKind::Created:
+      return "Created";
+    case cluster::EventKind::Changed:
+      return "Changed";
+  }
+  return "Changed";
+}
+
+// Returns what the rules do when this event of the slot, which has that monitor bit, happens.
 std::string MurphiModel::happens(Slot slot, cluster::EventKind kind, uint32_t bit) const {
-  constexpr std::array<const char*, 6> kWords{"Requested", "Refused", "Accepted",
-                                              "Gone",      "Created", "Changed"};
   std::string text;
   if (scope_.orders && (compiled_.neverBits >> bit & 1) != 0)
     text += "    error \"this should never happen\";\n";
@@ -188,8 +169,7 @@ std::string MurphiModel::happens(Slot slot, cluster::EventKind kind, uint32_t bi
   }
   if (keptBits().contains(bit)) text += "    event_" + std::to_string(bit) + " := true;\n";
   if (text.empty()) return {};
-  return "  if e = " + std::string(kWords.at(static_cast<size_t>(kind))) + " & s = " + names_.slot(slot) +
-         " then\n" + text + "  end;\n";
+  return "  if e = " + wordOf(kind) + " & s = " + names_.slot(slot) + " then\n" + text + "  end;\n";
 }
 
 std::string MurphiModel::events() const {

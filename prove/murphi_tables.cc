@@ -1,7 +1,6 @@
 #include "prove/murphi_tables.h"
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 #include <set>
@@ -111,22 +110,37 @@ class TableWriter {
 };
 
 std::string roleOf(ModelRole role) {
-  constexpr std::array<const char*, 15> kWords{"Plain",
-                                               "Namespace",
-                                               "Crd",
-                                               "Deployment",
-                                               "ReplicaSet",
-                                               "StatefulSet",
-                                               "DaemonSet",
-                                               "Job",
-                                               "CronJob",
-                                               "Pod",
-                                               "PersistentVolumeClaim",
-                                               "PersistentVolume",
-                                               "ManifestWork",
-                                               "AppliedManifestWork",
-                                               "CriticalService"};
-  return kWords.at(static_cast<size_t>(role));
+  switch (role) {
+    case ModelRole::Namespace:
+      return "Namespace";
+    case ModelRole::Crd:
+      return "Crd";
+    case ModelRole::Deployment:
+      return "Deployment";
+    case ModelRole::ReplicaSet:
+      return "ReplicaSet";
+    case ModelRole::StatefulSet:
+      return "StatefulSet";
+    case ModelRole::DaemonSet:
+      return "DaemonSet";
+    case ModelRole::Job:
+      return "Job";
+    case ModelRole::CronJob:
+      return "CronJob";
+    case ModelRole::Pod:
+      return "Pod";
+    case ModelRole::PersistentVolumeClaim:
+      return "PersistentVolumeClaim";
+    case ModelRole::PersistentVolume:
+      return "PersistentVolume";
+    case ModelRole::CriticalService:
+      return "CriticalService";
+    case ModelRole::Plain:
+    case ModelRole::ManifestWork:
+    case ModelRole::AppliedManifestWork:
+      break;
+  }
+  return "Plain";
 }
 
 void TableWriter::objects() {

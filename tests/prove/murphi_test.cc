@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "kube/parse.h"
+#include "prove/proof_report.h"
 #include "tests/replay/play.h"
 #include "tests/support/program.h"
 
@@ -21,12 +22,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 struct Opinion {
-  bool isProven = false;
+  std::string verdict;
   uint64_t states = 0;
   friend bool operator==(const Opinion&, const Opinion&) = default;
 };
 void PrintTo(const Opinion& opinion, std::ostream* out) {
-  *out << (opinion.isProven ? "PROVEN" : "STUCK") << ", " << opinion.states << " states";
+  *out << opinion.verdict << ", " << opinion.states << " states";
 }
 
 std::unique_ptr<const replay::Ready> shipped(const std::string& name) {
@@ -40,7 +41,7 @@ ProofScope scopeOf(const replay::Ready& ready) {
 
 Opinion ofMachine(const replay::Ready& ready) {
   const Proof proof = proveScenario(ready.compiled, scopeOf(ready));
-  return {.isProven = proof.verdict == ProofResult::Proven, .states = proof.states};
+  return {.verdict = std::string(word(proof.verdict)), .states = proof.states};
 }
 
 // A folder of its own, which goes with it.
@@ -63,10 +64,8 @@ Opinion ofRumur(const std::string& model) {
   std::ofstream(folder.file("model.m")) << model;
   const testing::Ran ran = testing::shell("scripts/second-opinion --model " + folder.file("model.m"));
   Opinion opinion;
-  std::string verdict;
-  EXPECT_TRUE(RE2::PartialMatch(ran.out, R"(^([A-Z]+), (\d+) states)", &verdict, &opinion.states))
+  EXPECT_TRUE(RE2::PartialMatch(ran.out, R"(^([A-Z]+), (\d+) states)", &opinion.verdict, &opinion.states))
       << ran.out << ran.err;
-  opinion.isProven = verdict == "PROVEN";
   return opinion;
 }
 
