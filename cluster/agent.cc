@@ -26,7 +26,7 @@ bool owns(const Transition& transition, const WorkLink& link) {
 // The object should exist, be owned by this work or, where the work orphans it, not, is otherwise, and can be
 // made so.
 bool needsApplying(const Transition& transition, const WorkLink& link, const LinkState& state) {
-  if (!transition.isPresent(link.object)) return transition.refusesCreation(link.object) == nullptr;
+  if (!transition.isPresent(link.object)) return !transition.refusesCreation(link.object);
   if (!transition.isLive(link.object)) return false;
   if (!link.orphans) return !owns(transition, link);
   return owns(transition, link) || !state.recorded || state.stale;

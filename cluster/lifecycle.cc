@@ -39,7 +39,7 @@ namespace {
 bool endsDeletionOfPods(const Transition& transition, Slot pod) {
   const ObjectState object = transition.state().object(pod);
   if (object.terminating() && (object.value & kStopped) == 0) return false;
-  return (object.live() && transition.info(pod).deletionRefused) ||
+  return (object.live() && (object.value & kDeletionRefused) != 0) ||
          transition.isRefused(namespaceRequest(pod));
 }
 
@@ -48,7 +48,7 @@ bool endsDeletionOfPods(const Transition& transition, Slot pod) {
 // docs/semantics.md, "The rules", Namespace: while it looks for Pods and finds some it goes no further; when
 // the deletion of the Pods fails it does not look, and goes on.
 bool awaitsPods(const Transition& transition, Slot namespaceSlot) {
-  if (transition.model().kubernetes < kube::KubernetesVersion::V1_36) return false;
+  if (!kube::deletesPodsFirst(transition.model().kubernetes)) return false;
   bool isAny = false;
   for (const Slot pod : transition.info(namespaceSlot).children) {
     if (!transition.isPresent(pod)) continue;

@@ -39,7 +39,7 @@ std::optional<Slot> LiveCluster::findUid(std::string_view uid) const {
   return found == live_->byUid.end() ? std::nullopt : std::optional<Slot>(found->second);
 }
 
-const char* LiveCluster::refusesCreation(const kube::ObjectKey& key, bool serverSide) {
+std::optional<CreationRefusal> LiveCluster::refusesCreation(const kube::ObjectKey& key, bool serverSide) {
   const Slot slot = live_->slotOf(key);
   live_->mayFree(slot);
   return live_->reading().refusesCreation(slot, serverSide);

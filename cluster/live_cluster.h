@@ -93,9 +93,8 @@ class LiveCluster {
   std::vector<LiveOwner> owners(Slot slot, const ObjectState& object) const;
   // Returns true if nothing but Pods is deleted yet in this terminating Namespace.
   bool awaitsPods(Slot namespaceSlot) const;
-  // Why the object cannot be created now: "AlreadyExists", "NotFound" (no such namespace or type),
-  // "Forbidden" (its namespace terminates), "MethodNotAllowed" (its CRD does); nullptr when it can.
-  const char* refusesCreation(const kube::ObjectKey& key, bool serverSide);
+  // Returns why the object cannot be created now; nullopt: it can.
+  std::optional<CreationRefusal> refusesCreation(const kube::ObjectKey& key, bool serverSide);
 
   // Whether create() and update() could hold the object.
   kube::Result<void> fits(const LiveObject& object);
@@ -138,6 +137,7 @@ class LiveCluster {
   void noteChange(Slot slot);
   void noteContainer(Slot container);
   void noteTurn(Slot namespaceSlot);
+  void noteRefusal(Slot content);
   void noteReadiness();
   bool settle(const Action* action, const Events& happened);
   void finish(const Action* action, const Events& happened, Events& events);

@@ -93,13 +93,17 @@ bool LiveCluster::execute(const PlannedAction& plan, AdmissionOutcome verdict, M
   Events happened;
   live_->machine().apply(live_->state(), plan.action, &happened, &decision);
   const Action action = plan.action;
-  if (action.kind == Kind::NamespaceDelete) {
-    SlotInfo& content = live_->model.slots[action.a];
-    content.deletionRefused = !decision.allowed;
-    noteTurn(content.namespaceSlot);
-  }
+  if (action.kind == Kind::NamespaceDelete && verdict == AdmissionOutcome::Denied) noteRefusal(action.a);
   finish(&action, happened, events);
   return true;
+}
+
+// A Pod that is refused to the namespace controller ends its look for Pods.
+void LiveCluster::noteRefusal(Slot content) {
+  const SlotInfo& info = live_->model.slots[content];
+  if (info.role != ModelRole::Pod) return;
+  live_->setDeletionRefused(content);
+  noteTurn(info.namespaceSlot);
 }
 
 void LiveCluster::refuse(const Action& action) {

@@ -176,7 +176,6 @@ void LiveModel::vanished(Slot slot) {
   setUid(slot, {});
   unmount(slot);
   move(slot, false);
-  model.slots[slot].deletionRefused = false;
   extra[slot].claims.clear();
   extra[slot].boundTo.reset();
   if (model.slots[slot].role == ModelRole::PersistentVolume) {
@@ -187,6 +186,12 @@ void LiveModel::vanished(Slot slot) {
   setOwners(slot, planOwners(slot, {}));
   nameFinalizers(slot, {});
   mayFree(slot);
+}
+
+void LiveModel::setDeletionRefused(Slot pod) {
+  ObjectState object = state().object(pod);
+  object.value |= kDeletionRefused;
+  writeBoth(pod, object);
 }
 
 // Something means the name, or what stands under it.

@@ -72,6 +72,7 @@ class LiveModel {
   void mayFree(Slot slot) { leaving_.push_back(slot); }
   void freeLeft();  // frees what nothing means any more
   void setUid(Slot slot, const std::string& uid);
+  void setDeletionRefused(Slot pod);  // by the namespace controller; the Pod is live, and stays as it is
 
   // --- finalizers and owners (cluster/live_owners.cc)
   kube::Result<void> check(Slot slot, const LiveObject& object) const;  // it fits

@@ -1,6 +1,7 @@
 #include "cluster/machine.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "cluster/facts.h"
 #include "cluster/transition.h"
@@ -59,17 +60,17 @@ bool deletesContent(const Transition& transition, Slot namespaceSlot) {
          (transition.state().finalizers(namespaceSlot) & cleanup) != 0;
 }
 
-// Whose turn it is in a terminating namespace.
-enum class Turn : uint8_t { Pods, Everything };
-
-Turn turnOf(const Transition& transition, Slot namespaceSlot) {
-  return awaitsPods(transition, namespaceSlot) ? Turn::Pods : Turn::Everything;
-}
-
-void addNamespaceDelete(const Transition& transition, Slot slot, Turn turn, std::vector<Action>& out) {
-  if (turn == Turn::Pods && transition.info(slot).role != ModelRole::Pod) return;
-  if (transition.isLive(slot) && transition.state().object(slot).lifecycle.phase == Flight::Phase::None)
-    out.push_back({Kind::NamespaceDelete, Actor::Lifecycle, slot, 0});
+// `awaits`: what awaitsPods() says of its namespace; nullopt: nobody has asked yet. That looks at every Pod.
+void addNamespaceDelete(const Transition& transition, Slot slot, std::optional<bool>& awaits,
+                        std::vector<Action>& out) {
+  if (!transition.isLive(slot) || transition.state().object(slot).lifecycle.phase != Flight::Phase::None)
+    return;
+  const SlotInfo& info = transition.info(slot);
+  if (info.role != ModelRole::Pod) {
+    if (!awaits) awaits = awaitsPods(transition, info.namespaceSlot);
+    if (*awaits) return;
+  }
+  out.push_back({Kind::NamespaceDelete, Actor::Lifecycle, slot, 0});
 }
 
 void addFinalizers(const Transition& transition, Slot slot, const ObjectState& object,
@@ -97,8 +98,8 @@ void addTerminating(const Transition& transition, Slot slot, const ObjectState& 
   if ((object.finalizers & info.cleanupBit) == 0) return;
   if (info.role == ModelRole::Namespace) {
     if (listed == Listed::WithContent) {
-      const Turn turn = turnOf(transition, slot);
-      for (Slot content : info.content) addNamespaceDelete(transition, content, turn, out);
+      std::optional<bool> awaits;
+      for (Slot content : info.content) addNamespaceDelete(transition, content, awaits, out);
     }
     // docs/semantics.md, "The rules", APIServices.
     if (namespaceIsEmpty(transition, slot) && !transition.discoveryFails())
@@ -222,6 +223,21 @@ void podStop(Transition& transition, Slot pod) {
 
 }  // namespace
 
+const char* reasonOf(CreationRefusal refusal, kube::KubernetesVersion version) {
+  switch (refusal) {
+    case CreationRefusal::Exists:
+      return "AlreadyExists";
+    case CreationRefusal::NoNamespace:
+    case CreationRefusal::NoCrd:
+      return "NotFound";
+    case CreationRefusal::NamespaceTerminates:
+      return "Forbidden";
+    case CreationRefusal::CrdTerminates:
+      break;
+  }
+  return kube::forbidsInstancesOfTerminatingCrds(version) ? "Forbidden" : "MethodNotAllowed";
+}
+
 ActionSubject subjectOf(const Action& action) {
   const bool flies = action.kind == Kind::Confirm || action.kind == Kind::Commit;
   if (action.kind == Kind::Send || (flies && action.actor == Actor::Client))
@@ -284,8 +300,9 @@ void Machine::enabledFor(StateRef state, ActionSubject subject, std::vector<Acti
     addWork(transition, subject.number, out);
   } else {
     const Slot space = model_->slots[subject.number].namespaceSlot;
+    std::optional<bool> awaits;
     if (space != kNone && deletesContent(transition, space))
-      addNamespaceDelete(transition, subject.number, turnOf(transition, space), out);
+      addNamespaceDelete(transition, subject.number, awaits, out);
     addObject(transition, subject.number, Listed::Own, out);
   }
 }

@@ -93,6 +93,11 @@ using Events = std::vector<ClusterEvent>;
 // object is gone as the client wants it; it is one of a patch or a scale.
 bool isDenial(const Model& model, const ClusterEvent& event);
 
+// Why an object cannot be created. NoCrd: its type is not there; CrdTerminates: the type is about to go.
+enum class CreationRefusal : uint8_t { Exists, NoNamespace, NamespaceTerminates, NoCrd, CrdTerminates };
+// Returns the Kubernetes reason that the API server of that version gives.
+const char* reasonOf(CreationRefusal refusal, kube::KubernetesVersion version);
+
 class Machine {
  public:
   explicit Machine(const Model& model);  // keeps a reference

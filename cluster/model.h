@@ -156,10 +156,9 @@ struct SlotInfo {
   uint8_t ownersAtCreation = 0;   // which of them a new object carries
   std::vector<Slot> dependents;   // slots that can name this one as an owner
   std::vector<Slot> content;      // Namespace: objects in it; Crd: objects of its type
-  std::vector<Slot> children;  // workloads: ReplicaSet or Pods; ReplicaSet: Pods; claim: Pods that mount it;
-                               // volume: claims that are bound to it; Namespace: Pods in it
-  bool deletionRefused = false;  // LiveCluster, Pods: the namespace controller's last DELETE was refused
-  uint8_t valueAtCreation = 0;   // workloads: replicas; CriticalService: intent
+  std::vector<Slot> children;   // workloads: ReplicaSet or Pods; ReplicaSet: Pods; claim: Pods that mount it;
+                                // volume: claims that are bound to it; Namespace: Pods in it
+  uint8_t valueAtCreation = 0;  // workloads: replicas; CriticalService: intent
   std::vector<Interception> interceptions;
   std::vector<Slot> startsWith;  // Pods: what none can start without
   std::vector<Slot> rights;      // workloads, Pods: their ServiceAccount, its bindings and their roles

@@ -19,6 +19,8 @@ enum class Presence : uint8_t { Absent, Live, Terminating };
 // What a Pod's `value` holds.
 inline constexpr uint8_t kReady = 1;
 inline constexpr uint8_t kStopped = 2;  // the node has reported it stopped
+// LiveCluster, where others decide: the namespace controller's DELETE of the live Pod was refused.
+inline constexpr uint8_t kDeletionRefused = 4;
 
 enum class OwnerState : uint8_t { None, Current, Dangling };
 

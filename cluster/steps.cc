@@ -16,21 +16,14 @@ void refuse(Transition& transition, uint32_t step, const char* reason) {
       {.kind = EventKind::Denied, .actor = Actor::Client, .slot = slot, .by = step, .refused = reason});
 }
 
-// What a CRD that terminates says has another name by now; whoever is refused sees no other difference.
-const char* reasonIn(kube::KubernetesVersion version, const char* refused) {
-  const bool isOfCrd = std::string_view(refused) == "MethodNotAllowed";
-  return isOfCrd && version >= kube::KubernetesVersion::V1_36 ? "Forbidden" : refused;
-}
-
 void create(Transition& transition, uint32_t step) {
   const ClientStep& spec = transition.model().steps[step];
-  const char* refused = transition.refusesCreation(spec.object, spec.serverSide);
-  if (refused == nullptr && transition.webhookFails(spec.object, &Interception::onCreate))
-    refused = "InternalError";
-  if (refused == nullptr)
-    transition.create(spec.object, Actor::Client, step);
+  if (const auto refusal = transition.refusesCreation(spec.object, spec.serverSide))
+    refuse(transition, step, reasonOf(*refusal, transition.model().kubernetes));
+  else if (transition.webhookFails(spec.object, &Interception::onCreate))
+    refuse(transition, step, "InternalError");
   else
-    refuse(transition, step, reasonIn(transition.model().kubernetes, refused));
+    transition.create(spec.object, Actor::Client, step);
 }
 
 void change(Transition& transition, uint32_t step) {

@@ -90,22 +90,22 @@ bool Transition::discoveryFails() const {
                              [&](const Interception& apiService) { return fails(apiService); });
 }
 
-const char* Transition::refusesCreation(Slot slot, bool serverSide) const {
+std::optional<CreationRefusal> Transition::refusesCreation(Slot slot, bool serverSide) const {
   const SlotInfo& object = info(slot);
-  if (isPresent(slot)) return "AlreadyExists";
+  if (isPresent(slot)) return CreationRefusal::Exists;
   if (object.namespaceSlot != kNone) {
-    if (!isPresent(object.namespaceSlot)) return "NotFound";
-    if (isTerminating(object.namespaceSlot)) return "Forbidden";
+    if (!isPresent(object.namespaceSlot)) return CreationRefusal::NoNamespace;
+    if (isTerminating(object.namespaceSlot)) return CreationRefusal::NamespaceTerminates;
   }
   if (object.crd != kNone) {
-    if (!isPresent(object.crd)) return "NotFound";
+    if (!isPresent(object.crd)) return CreationRefusal::NoCrd;
     // docs/semantics.md, terminating CRD: create is refused, server-side apply is not. What is applied
     // after the clean-up, while another finalizer keeps the CRD, would be left in storage without a type once
     // the CRD is gone, seen by nobody; here it is not made.
     const bool cleans = (state_.finalizers(object.crd) & info(object.crd).cleanupBit) != 0;
-    if (isTerminating(object.crd) && !(serverSide && cleans)) return "MethodNotAllowed";
+    if (isTerminating(object.crd) && !(serverSide && cleans)) return CreationRefusal::CrdTerminates;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 void Transition::create(Slot slot, Actor actor, uint32_t by) {

@@ -66,8 +66,8 @@ class Transition {
   bool conversionFails(Slot slot) const;
   // Returns true if an APIService does not answer, so that nobody can tell what a Namespace still has.
   bool discoveryFails() const;
-  // Why the object cannot be created now, as a Kubernetes reason; nullptr when it can.
-  const char* refusesCreation(Slot slot, bool serverSide = false) const;
+  // Returns why the object cannot be created now; nullopt: it can.
+  std::optional<CreationRefusal> refusesCreation(Slot slot, bool serverSide = false) const;
 
   // lastout's verdict, ALLOW where lastout is not there: on a DELETE that ends the object, and on this one.
   admission::Decision decide(Slot slot) const;

@@ -45,7 +45,7 @@ WorkloadChange nextTask(const Transition& transition, Slot workload) {
     const ObjectState childObject = transition.state().object(child);
     const bool isWanted = i < count;
     if (!childObject.present()) {
-      if (isWanted && transition.refusesCreation(child) == nullptr) return {Task::Create, child};
+      if (isWanted && !transition.refusesCreation(child)) return {Task::Create, child};
       continue;
     }
     if (!childObject.live()) continue;

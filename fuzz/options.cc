@@ -81,7 +81,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::string key(take(value, '='));
     query.emplace(key, value);
   }
-  if (const auto options = simulator::parseListOptions(query); !options) checkRefusal(options.error());
+  for (const auto version : {kube::KubernetesVersion::V1_26, kube::KubernetesVersion::V1_36}) {
+    if (const auto options = simulator::parseListOptions(query, version); !options)
+      checkRefusal(options.error());
+  }
   if (const auto options = simulator::parseWriteOptions("PatchOptions", query); !options)
     checkRefusal(options.error());
   const auto object = simulator::decodeBody(body, "application/json");

@@ -23,7 +23,7 @@ constexpr KnownType kBuiltIn[] = {
     {"", "v1", "nodes", "Node", kCluster, {"no"}, HasStatus},
     {"", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", kNamespaced, {"pvc"}, HasStatus},
     {"", "v1", "persistentvolumes", "PersistentVolume", kCluster, {"pv"}, HasStatus},
-    {"", "v1", "pods", "Pod", kNamespaced, {"po"}, HasStatus | InAll | HasNewGeneration},
+    {"", "v1", "pods", "Pod", kNamespaced, {"po"}, HasStatus | InAll | HasGenerationOfPods},
     {"", "v1", "podtemplates", "PodTemplate", kNamespaced, {}, HasGeneration},
     {"", "v1", "replicationcontrollers", "ReplicationController", kNamespaced, {"rc"}, HasStatus | HasGeneration | InAll},
     {"", "v1", "resourcequotas", "ResourceQuota", kNamespaced, {"quota"}, HasStatus},
@@ -78,8 +78,8 @@ constexpr KnownType kBuiltIn[] = {
     {"resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", kNamespaced, {}, HasStatus},
     {"resource.k8s.io", "v1", "resourceclaimtemplates", "ResourceClaimTemplate", kNamespaced, {}},
     {"resource.k8s.io", "v1", "resourceslices", "ResourceSlice", kCluster, {}, HasGeneration},
-    {"flowcontrol.apiserver.k8s.io", "v1", "flowschemas", "FlowSchema", kCluster, {}, HasStatus | HasGeneration | OtherIsOld, "v1beta3", "v1beta2"},
-    {"flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations", "PriorityLevelConfiguration", kCluster, {}, HasStatus | HasGeneration | OtherIsOld, "v1beta3", "v1beta2"},
+    {"flowcontrol.apiserver.k8s.io", "v1", "flowschemas", "FlowSchema", kCluster, {}, HasStatus | HasGeneration | OtherIsBetaOfFlowControl, "v1beta3", "v1beta2"},
+    {"flowcontrol.apiserver.k8s.io", "v1", "prioritylevelconfigurations", "PriorityLevelConfiguration", kCluster, {}, HasStatus | HasGeneration | OtherIsBetaOfFlowControl, "v1beta3", "v1beta2"},
 };
 
 constexpr KnownType kCustom[] = {

@@ -15,14 +15,14 @@ enum TypeTrait : unsigned {
   HasStatus = 1,
   HasFinalize = 2,
   HasApproval = 4,
-  HasGeneration = 8,        // metadata.generation counts the changes of its specification
-  CreateOnly = 16,          // a question; its answer is not stored
-  NoCollection = 32,        // no deletecollection
-  InAll = 64,               // of `kubectl get all`
-  InApiExtensions = 128,    // of `kubectl get api-extensions`
-  NotServed = 256,          // by `lastout up`: there is nothing behind it
-  OtherIsOld = 512,         // its other version is served by Kubernetes 1.26 and not by 1.36
-  HasNewGeneration = 1024,  // as HasGeneration, in Kubernetes 1.36 and not in 1.26
+  HasGeneration = 8,               // metadata.generation counts the changes of its specification
+  CreateOnly = 16,                 // a question; its answer is not stored
+  NoCollection = 32,               // no deletecollection
+  InAll = 64,                      // of `kubectl get all`
+  InApiExtensions = 128,           // of `kubectl get api-extensions`
+  NotServed = 256,                 // by `lastout up`: there is nothing behind it
+  OtherIsBetaOfFlowControl = 512,  // its other version is served where servesBetaOfFlowControl() says so
+  HasGenerationOfPods = 1024,      // as HasGeneration, where countsGenerationsOfPods() says so
 };
 
 struct KnownType {

@@ -25,4 +25,49 @@ constexpr std::optional<KubernetesVersion> parseKubernetesVersion(std::string_vi
   return std::nullopt;
 }
 
+// --- what differs: each difference is asked for by one of these, and by no comparison of versions elsewhere.
+// `rest/` and `admission/` are recordings of tests/recordings/kubernetes-1.36.
+
+// A terminating Namespace deletes nothing but its Pods while one of them is left
+// (KEP-5080, OrderedNamespaceDeletion; admission/77 to 89).
+constexpr bool deletesPodsFirst(KubernetesVersion version) { return version >= KubernetesVersion::V1_36; }
+
+// A create under a terminating CRD is Forbidden; before, MethodNotAllowed (rest/086 of both).
+constexpr bool forbidsInstancesOfTerminatingCrds(KubernetesVersion version) {
+  return version >= KubernetesVersion::V1_36;
+}
+
+// A watch says by sendInitialEvents how it begins; before, nobody reads that word (KEP-3157, WatchList; since
+// 1.27 in k8s.io/apimachinery, validation.ValidateListOptions()).
+constexpr bool readsSendInitialEvents(KubernetesVersion version) {
+  return version >= KubernetesVersion::V1_36;
+}
+
+// Pods have a metadata.generation that counts the changes of their specification (KEP-5067,
+// PodObservedGenerationTracking; rest/074).
+constexpr bool countsGenerationsOfPods(KubernetesVersion version) {
+  return version >= KubernetesVersion::V1_36;
+}
+
+// The beta versions v1beta2 and v1beta3 of flowcontrol.apiserver.k8s.io are served beside v1
+// (https://kubernetes.io/docs/reference/using-api/deprecation-guide/).
+constexpr bool servesBetaOfFlowControl(KubernetesVersion version) {
+  return version < KubernetesVersion::V1_36;
+}
+
+// Discovery tells the singular names of built-in types (rest/004).
+constexpr bool namesBuiltInTypesInSingular(KubernetesVersion version) {
+  return version >= KubernetesVersion::V1_36;
+}
+
+// /version tells which versions it emulates and is compatible with (KEP-4330; rest/001).
+constexpr bool tellsEmulatedVersion(KubernetesVersion version) { return version >= KubernetesVersion::V1_36; }
+
+// The first column of a table is described with a link into the documentation's concepts; before, into its
+// user guide (rest/031 of both).
+constexpr bool linksToConcepts(KubernetesVersion version) { return version >= KubernetesVersion::V1_36; }
+
+// What has no metadata.creationTimestamp, such as a bookmark, says null for it (rest/081 of both).
+constexpr bool writesNullTimestamps(KubernetesVersion version) { return version < KubernetesVersion::V1_36; }
+
 }  // namespace lastout::kube

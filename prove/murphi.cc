@@ -54,7 +54,7 @@ std::string MurphiModel::declarations() const {
           ";  -- the value of a CriticalService\n";
   text += "  ORPHAN_RESOURCES: " + number(criticalservice::DeletionIntent::OrphanResources) + ";\n";
   text += "  NO_CHILD: " + std::to_string(names_.mostChildren()) + ";\n";
-  text += "  PODS_FIRST: " + word(model_.kubernetes >= kube::KubernetesVersion::V1_36) + ";\n";
+  text += "  PODS_FIRST: " + word(kube::deletesPodsFirst(model_.kubernetes)) + ";\n";
   text += "  GUARDED: " + word(model_.guarded) + ";\n";
   text += "  CARRIES_OUT: " + word(model_.guarded && model_.runsDeferredDeletions) + ";\n\ntype\n";
   text += "  slot_t: enum { nobody" + names_.allSlots() + " };\n";

@@ -172,7 +172,7 @@ std::string bookmarkLine(const ServedType& type, uint64_t version, const View& v
   if (view.representation.form != Form::Full) {
     object["kind"] = "PartialObjectMetadata";
     object["apiVersion"] = kube::kMetaApiVersion;
-    if (view.kubernetes == kube::KubernetesVersion::V1_26) object["metadata"]["creationTimestamp"] = nullptr;
+    if (kube::writesNullTimestamps(view.kubernetes)) object["metadata"]["creationTimestamp"] = nullptr;
   }
   if (endsBeginning) object["metadata"]["annotations"] = {{"k8s.io/initial-events-end", "true"}};
   return line("BOOKMARK", toText(object));

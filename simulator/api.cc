@@ -57,13 +57,12 @@ std::string_view verbOf(const ExchangeRequest& request, const Target& target) {
   if (request.method == "PATCH" && one) return "patch";
   if (request.method == "DELETE") return one ? "delete" : "deletecollection";
   if (request.method != "GET") return {};
-  const auto options = parseListOptions(request.query);
-  if (options && options->watch) return "watch";
+  if (asksToWatch(request.query)) return "watch";
   return one ? "get" : "list";
 }
 
-std::optional<std::string> selectedName(const ExchangeRequest& request, const kube::GroupResource& type) {
-  const auto options = parseListOptions(request.query);
+std::optional<std::string> selectedName(const ApiResult<ListOptions>& options,
+                                        const kube::GroupResource& type) {
   if (!options) return std::nullopt;
   const auto fields = parseFieldSelector(options->fieldSelector, type);
   if (!fields) return std::nullopt;
@@ -109,7 +108,7 @@ ExchangeResponse Api::handle(const ExchangeRequest& request) {
   if (type == nullptr || !hasPath(*type, *target)) return plainText(404, "404 page not found\n");  // rest/044
   auto view = viewOf(request, plane_.seconds(), plane_.kubernetes());
   if (!view) return answerWith(view.error());
-  Call call{request, *target, std::move(type), std::move(*view), {}};
+  Call call{request, *target, std::move(type), std::move(*view)};
   auto response = handleResource(call);
   ExchangeResponse answer = response ? std::move(*response) : answerWith(response.error());
   for (const std::string& warning : call.warnings) answer.warnings.push_back(warning);
@@ -152,6 +151,8 @@ ApiResult<ExchangeResponse> Api::handleResource(Call& call) {
   // POST to an object's own path is a creation that names it (rest/045).
   if (verb.empty() || !isServed(*call.type, call.target, verb))
     return tl::unexpected(methodNotAllowed(call.type->type, verb.empty() ? call.http.method : verb));
+  if (verb == "list" || verb == "watch" || verb == "deletecollection")
+    call.listOptions = parseListOptions(call.http.query, plane_.kubernetes());
   if (auto allowed = authorize(call, verb); !allowed) return tl::unexpected(std::move(allowed.error()));
   if (call.type->namespaced && call.target.namespaceName.empty() && verb == "create")
     return tl::unexpected(badRequest("the namespace of the object is missing in the path"));
@@ -161,9 +162,8 @@ ApiResult<ExchangeResponse> Api::handleResource(Call& call) {
   if (verb == "patch") return patch(call);
   if (verb == "delete") return remove(call);
   if (verb == "deletecollection") return removeCollection(call);
-  const auto options = parseListOptions(call.http.query, plane_.kubernetes());
-  if (!options) return tl::unexpected(options.error());
-  return verb == "watch" ? watch(call, *options) : list(call, *options);
+  if (!call.listOptions) return tl::unexpected(call.listOptions.error());
+  return verb == "watch" ? watch(call, *call.listOptions) : list(call, *call.listOptions);
 }
 
 // 403 comes before 404: what is served is told to those alone who may read it.
@@ -183,7 +183,8 @@ std::optional<ApiError> Api::denialOfUnserved(const ExchangeRequest& request, co
 // https://kubernetes.io/docs/reference/access-authn-authz/rbac/#referring-to-resources
 ApiResult<void> Api::authorize(const Call& call, std::string_view verb) const {
   std::string name = call.target.name;
-  if (verb == "list" || verb == "watch") name = selectedName(call.http, call.type->type).value_or(name);
+  if (verb == "list" || verb == "watch")
+    name = selectedName(call.listOptions, call.type->type).value_or(name);
   const kube::GroupResource& type = call.type->type;
   // A Namespace is in the namespace of its own name: a Role there may allow what is done to it.
   const bool isNamespace = type == kube::kNamespaces;

@@ -31,7 +31,8 @@ class Api {
     Target target;
     ServedTypePointer type;
     View view;
-    std::vector<std::string> warnings;
+    std::vector<std::string> warnings = {};
+    ApiResult<ListOptions> listOptions = {};  // of a list, a watch and a deletion of a collection
     kube::ObjectKey key() const { return {type->type, target.namespaceName, target.name}; }
   };
   // What a write comes to before it is reviewed, given what is stored under its name; null: nothing is.

@@ -104,9 +104,8 @@ ApiResult<ExchangeResponse> Api::remove(Call& call) {
 ApiResult<ExchangeResponse> Api::removeCollection(Call& call) {
   const auto options = deleteOptionsOf(call.http);
   if (!options) return tl::unexpected(options.error());
-  auto listOptions = parseListOptions(call.http.query);
-  if (!listOptions) return tl::unexpected(std::move(listOptions.error()));
-  auto selection = selectionOf(call.type->type, call.target, *listOptions);
+  if (!call.listOptions) return tl::unexpected(call.listOptions.error());
+  auto selection = selectionOf(call.type->type, call.target, *call.listOptions);
   if (!selection) return tl::unexpected(std::move(selection.error()));
   std::vector<RecordRef> records;
   uint64_t version = 0;

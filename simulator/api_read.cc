@@ -23,7 +23,7 @@ bool isExact(const ListOptions& options) {
 // Since 1.32 a client says whether its watch begins with what is there, and is told by a bookmark where that
 // ends (rest/080 of 1.36).
 void beginAsAsked(const ListOptions& options, WatchOptions& watch) {
-  if (options.initialEvents == true) watch.from.reset();
+  if (options.initialEvents == true) watch.notOlderThan = std::exchange(watch.from, std::nullopt);
   watch.isSilentAtFirst = options.initialEvents == false && !watch.from;
   watch.marksBeginning = options.bookmarks && !watch.from && !watch.isSilentAtFirst;
 }
@@ -108,7 +108,7 @@ ApiResult<ExchangeResponse> Api::watch(Call& call, const ListOptions& options) {
   watch.view = call.view;
   if (options.resourceVersion.value_or(0) != 0) watch.from = options.resourceVersion;
   watch.bookmarks = options.bookmarks;
-  if (plane_.kubernetes() != kube::KubernetesVersion::V1_26) beginAsAsked(options, watch);
+  if (kube::readsSendInitialEvents(plane_.kubernetes())) beginAsAsked(options, watch);
   watch.timeout = std::min<std::chrono::milliseconds>(
       kLongestWatch, options.timeout.value_or(std::chrono::seconds(kLongestWatch)));
   ExchangeResponse response;

@@ -112,7 +112,9 @@ Json builtInSchema(const kube::GroupResource& type) {
   return find(type.group.empty() ? type.resource : type.resource + "." + type.group);
 }
 
-Json sharedSchema(std::string_view name) { return find(name); }
+Json sharedSchema(std::string_view name) {
+  return isPartName(name.substr(name.rfind('.') + 1)) ? find(name) : Json();
+}
 
 Json referenceTo(std::string_view part) {
   return {{"$ref", std::string(kReferencePrefix) + documentName(part)}};

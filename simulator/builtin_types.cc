@@ -36,7 +36,7 @@ std::vector<Subresource> subresourcesOf(unsigned traits, bool isScaled, const st
 }
 
 bool servesOtherVersion(const kube::KnownType& known, kube::KubernetesVersion kubernetes) {
-  return (known.traits & kube::OtherIsOld) == 0 || kubernetes == kube::KubernetesVersion::V1_26;
+  return (known.traits & kube::OtherIsBetaOfFlowControl) == 0 || kube::servesBetaOfFlowControl(kubernetes);
 }
 
 std::string_view storedVersionOf(const kube::KnownType& known, kube::KubernetesVersion kubernetes) {
@@ -45,7 +45,6 @@ std::string_view storedVersionOf(const kube::KnownType& known, kube::KubernetesV
 }
 
 ServedType builtInType(const kube::KnownType& known, kube::KubernetesVersion kubernetes) {
-  const bool isOld = kubernetes == kube::KubernetesVersion::V1_26;
   ServedType type;
   type.type = {std::string(known.group), std::string(known.resource)};
   type.version = known.version;
@@ -60,7 +59,8 @@ ServedType builtInType(const kube::KnownType& known, kube::KubernetesVersion kub
   type.namespaced = known.namespaced;
   type.builtIn = true;
   type.tracksGeneration =
-      (known.traits & (isOld ? kube::HasGeneration : kube::HasGeneration | kube::HasNewGeneration)) != 0;
+      (known.traits & kube::HasGeneration) != 0 ||
+      ((known.traits & kube::HasGenerationOfPods) != 0 && kube::countsGenerationsOfPods(kubernetes));
   type.verbs = verbsOf(known.traits);
   const kube::WorkloadType* workload = kube::findWorkloadType(type.type);
   const bool isScaled = workload != nullptr && workload->hasReplicas;

@@ -33,11 +33,30 @@ ApiError terminatingNamespace(const kube::ObjectKey& key) {
 }
 
 // rest/086
-ApiError terminatingDefinition(const Mutation& mutation, kube::KubernetesVersion kubernetes) {
+ApiError terminatingDefinition(const Mutation& mutation, std::string_view reason) {
   constexpr const char* kWhy = "create not allowed while custom resource definition is terminating";
   const kube::ObjectKey& key = mutation.key;
-  if (kubernetes != kube::KubernetesVersion::V1_26) return forbidden(key.type, key.name, kWhy);
-  return {405, "MethodNotAllowed", kWhy, {{"group", key.type.group}, {"kind", mutation.type->kind}}};
+  if (reason == "Forbidden") return forbidden(key.type, key.name, kWhy);
+  return {405, std::string(reason), kWhy, {{"group", key.type.group}, {"kind", mutation.type->kind}}};
+}
+
+ApiError refusedCreation(const Mutation& mutation, cluster::CreationRefusal refusal,
+                         kube::KubernetesVersion kubernetes) {
+  using Refusal = cluster::CreationRefusal;
+  const kube::ObjectKey& key = mutation.key;
+  switch (refusal) {
+    case Refusal::Exists:
+      return alreadyExists(key.type, key.name);
+    case Refusal::NoNamespace:
+      return notFound(kube::kNamespaces, key.namespaceName);
+    case Refusal::NamespaceTerminates:
+      return terminatingNamespace(key);
+    case Refusal::CrdTerminates:
+      return terminatingDefinition(mutation, reasonOf(refusal, kubernetes));
+    case Refusal::NoCrd:
+      break;
+  }
+  return notFound(key.type, key.name);
 }
 
 }  // namespace
@@ -66,18 +85,9 @@ std::string ControlPlane::newUid() const {
 }
 
 ApiResult<void> ControlPlane::mayCreate(const Mutation& mutation) {
-  const kube::ObjectKey& key = mutation.key;
-  const char* refused = live.refusesCreation(key, mutation.isApplied);
-  if (refused == nullptr) return {};
-  const std::string_view why = refused;
-  if (why == "AlreadyExists") return tl::unexpected(alreadyExists(key.type, key.name));
-  if (why == "Forbidden") return tl::unexpected(terminatingNamespace(key));
-  if (why == "MethodNotAllowed") {
-    return tl::unexpected(terminatingDefinition(mutation, kubernetes()));
-  }
-  if (!key.namespaceName.empty() && storage.find(kube::namespaceKey(key.namespaceName)) == nullptr)
-    return tl::unexpected(notFound(kube::kNamespaces, key.namespaceName));
-  return tl::unexpected(notFound(key.type, key.name));
+  const auto refusal = live.refusesCreation(mutation.key, mutation.isApplied);
+  if (!refusal) return {};
+  return tl::unexpected(refusedCreation(mutation, *refusal, kubernetes()));
 }
 
 kube::Result<void> ControlPlane::holds(const Mutation& mutation) {

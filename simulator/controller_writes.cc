@@ -64,7 +64,7 @@ std::optional<Mutation> creationOf(ControlPlane& plane, const kube::ObjectKey& k
                                    UserInfo user) LASTOUT_REQUIRES(plane.mutex) {
   Mutation mutation;
   mutation.type = plane.types.findPreferred(key.type);
-  if (mutation.type == nullptr || plane.live.refusesCreation(key, false) != nullptr) return std::nullopt;
+  if (mutation.type == nullptr || plane.live.refusesCreation(key, false)) return std::nullopt;
   mutation.operation = Mutation::Operation::Create;
   mutation.key = key;
   mutation.after = completed(plane, *mutation.type, std::move(object));

@@ -22,9 +22,8 @@ Json groupJson(const ServedGroup& group) {
   return json;
 }
 
-// 1.26 leaves built-in types without a singular name.
 Json resourceJson(const ServedType& type, kube::KubernetesVersion kubernetes) {
-  const bool isNamed = !type.builtIn || kubernetes != kube::KubernetesVersion::V1_26;
+  const bool isNamed = !type.builtIn || kube::namesBuiltInTypesInSingular(kubernetes);
   Json json = {{"name", type.type.resource},
                {"singularName", isNamed ? type.singular : ""},
                {"namespaced", type.namespaced},
@@ -61,7 +60,7 @@ Json versionInfo(kube::KubernetesVersion kubernetes) {
   Json info = {{"major", "1"},    {"minor", minor},          {"gitVersion", gitVersion(kubernetes)},
                {"gitCommit", ""}, {"gitTreeState", "clean"}, {"buildDate", "1970-01-01T00:00:00Z"},
                {"goVersion", ""}, {"compiler", ""},          {"platform", "linux/amd64"}};
-  if (kubernetes == kube::KubernetesVersion::V1_26) return info;
+  if (!kube::tellsEmulatedVersion(kubernetes)) return info;
   info["emulationMajor"] = "1";
   info["emulationMinor"] = minor;
   info["minCompatibilityMajor"] = "1";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "simulator/builtin_schemas.h"
 
@@ -21,6 +22,7 @@ constexpr auto kCounts = std::to_array<const char*>(
     {"maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties"});
 constexpr auto kWords = std::to_array<const char*>({"required", "x-kubernetes-list-map-keys"});
 constexpr auto kLists = std::to_array<const char*>({"enum", "x-kubernetes-validations"});
+constexpr auto kInner = std::to_array<const char*>({"items", "not", "additionalProperties"});
 constexpr auto kAlternatives = std::to_array<const char*>({"allOf", "anyOf", "oneOf"});
 
 bool isListOfWords(const Json& value) {
@@ -56,7 +58,7 @@ void copySchemas(const Json& from, Json& to) {
       if (property.is_object()) to["properties"][name] = published(property);
     }
   }
-  for (const char* key : {"items", "not", "additionalProperties"}) {
+  for (const char* key : kInner) {
     const auto inner = from.find(key);
     if (inner == from.end()) continue;
     if (inner->is_object()) to[key] = published(*inner);
@@ -111,12 +113,24 @@ Json listSchema(const ServedType& type) {
   return schema;
 }
 
+// The schemas right inside a schema; defaults, enums and the like are data, whatever they look like.
+std::vector<const Json*> innerSchemas(const Json& schema) {
+  std::vector<const Json*> inner;
+  const auto addAll = [&](const char* key) {
+    const auto found = schema.find(key);
+    if (found == schema.end()) return;
+    for (const Json& one : *found) inner.push_back(&one);
+  };
+  addAll("properties");
+  for (const char* key : kAlternatives) addAll(key);
+  for (const char* key : kInner) {
+    if (const auto found = schema.find(key); found != schema.end()) inner.push_back(&*found);
+  }
+  return inner;
+}
+
 // Adds the parts that a schema refers to, and those that they do.
 void addReferred(const Json& schema, Components& components) {
-  if (schema.is_array()) {
-    for (const Json& one : schema) addReferred(one, components);
-    return;
-  }
   if (!schema.is_object()) return;
   const std::string_view reference = stringAt(schema, {"$ref"});
   if (reference.starts_with(kReferencePrefix)) {
@@ -128,7 +142,7 @@ void addReferred(const Json& schema, Components& components) {
     addReferred(part, components);
     return;
   }
-  for (const Json& one : schema) addReferred(one, components);
+  for (const Json* one : innerSchemas(schema)) addReferred(*one, components);
 }
 
 // "stable.example.com" is "com.example.stable" here.

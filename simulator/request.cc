@@ -107,29 +107,48 @@ ApiResult<void> checkFieldManager(std::string_view kind, const std::string& name
   return {};
 }
 
-ApiResult<VersionMatch> versionMatchOf(const ListOptions& options, std::string_view text) {
-  constexpr std::string_view kField = "resourceVersionMatch";
-  const bool saysHowItBegins = options.watch && options.initialEvents;
-  if (text.empty() && !saysHowItBegins) return VersionMatch::Unset;
-  const auto refused = [&](std::string message) {
-    return tl::unexpected(
-        invalidOption("ListOptions", "FieldValueForbidden", "Forbidden: " + std::move(message), kField));
-  };
-  if (options.watch && !saysHowItBegins) return refused("resourceVersionMatch is forbidden for watch");
-  if (saysHowItBegins && text != "NotOlderThan")
-    return refused("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
-  if (!options.resourceVersion && !saysHowItBegins)
-    return refused("resourceVersionMatch is forbidden unless resourceVersion is provided");
+constexpr std::string_view kMatch = "resourceVersionMatch";
+
+tl::unexpected<ApiError> forbiddenListOption(std::string message, std::string_view field) {
+  return tl::unexpected(
+      invalidOption("ListOptions", "FieldValueForbidden", "Forbidden: " + std::move(message), field));
+}
+
+ApiResult<VersionMatch> versionMatchOfWatch(const ListOptions& options, std::string_view text,
+                                            kube::KubernetesVersion kubernetes) {
+  if (options.initialEvents && text != "NotOlderThan")
+    return forbiddenListOption("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+                               kMatch);
+  if (text.empty()) return VersionMatch::Unset;
+  if (!options.initialEvents) {
+    constexpr const char* kUnless = " unless sendInitialEvents is provided";
+    const bool isRead = kube::readsSendInitialEvents(kubernetes);
+    return forbiddenListOption(
+        std::string("resourceVersionMatch is forbidden for watch") + (isRead ? kUnless : ""), kMatch);
+  }
   if (!options.continueToken.empty())
-    return refused("resourceVersionMatch is forbidden when continue is provided");
+    return forbiddenListOption("resourceVersionMatch is forbidden when continue is provided", kMatch);
+  return VersionMatch::NotOlderThan;
+}
+
+ApiResult<VersionMatch> versionMatchOfList(const ListOptions& options, std::string_view text) {
+  if (options.initialEvents)
+    return forbiddenListOption("sendInitialEvents is forbidden for list", "sendInitialEvents");
+  if (text.empty()) return VersionMatch::Unset;
+  if (!options.resourceVersion)
+    return forbiddenListOption("resourceVersionMatch is forbidden unless resourceVersion is provided",
+                               kMatch);
+  if (!options.continueToken.empty())
+    return forbiddenListOption("resourceVersionMatch is forbidden when continue is provided", kMatch);
   if (text == "NotOlderThan") return VersionMatch::NotOlderThan;
   if (text == "Exact" && *options.resourceVersion == 0)
-    return refused("resourceVersionMatch \"Exact\" is forbidden for resourceVersion \"0\"");
+    return forbiddenListOption("resourceVersionMatch \"Exact\" is forbidden for resourceVersion \"0\"",
+                               kMatch);
   if (text == "Exact") return VersionMatch::Exact;
   return tl::unexpected(invalidOption(
       "ListOptions", "FieldValueNotSupported",
       "Unsupported value: " + kube::inQuotes(text) + ": supported values: \"Exact\", \"NotOlderThan\"",
-      kField));
+      kMatch));
 }
 
 ApiResult<cluster::PropagationPolicy> policyOf(std::string_view text) {
@@ -260,14 +279,16 @@ std::optional<Target> parseTarget(std::string_view path) {
   return target;
 }
 
+bool asksToWatch(const Query& query) { return isFlagSet(query, "watch"); }
+
 ApiResult<ListOptions> parseListOptions(const Query& query, kube::KubernetesVersion kubernetes) {
   ListOptions options;
   options.labelSelector = valueOf(query, "labelSelector");
   options.fieldSelector = valueOf(query, "fieldSelector");
   options.continueToken = valueOf(query, "continue");
-  options.watch = isFlagSet(query, "watch");
+  options.watch = asksToWatch(query);
   options.bookmarks = isFlagSet(query, "allowWatchBookmarks");
-  if (kubernetes != kube::KubernetesVersion::V1_26 && query.contains("sendInitialEvents"))
+  if (kube::readsSendInitialEvents(kubernetes) && query.contains("sendInitialEvents"))
     options.initialEvents = isFlagSet(query, "sendInitialEvents");
   if (!valueOf(query, "resourceVersion").empty()) {
     const auto version = numberOf<uint64_t>(query, "resourceVersion");
@@ -281,7 +302,9 @@ ApiResult<ListOptions> parseListOptions(const Query& query, kube::KubernetesVers
   if (!timeout) return tl::unexpected(timeout.error());
   if (timeout->value_or(0) != 0)
     options.timeout = std::chrono::seconds(std::clamp<int64_t>(**timeout, 0, kLongestTimeout));
-  const auto match = versionMatchOf(options, valueOf(query, "resourceVersionMatch"));
+  const std::string_view wantedMatch = valueOf(query, kMatch);
+  const auto match = options.watch ? versionMatchOfWatch(options, wantedMatch, kubernetes)
+                                   : versionMatchOfList(options, wantedMatch);
   if (!match) return tl::unexpected(match.error());
   options.match = *match;
   if (!options.continueToken.empty() && options.resourceVersion.value_or(0) != 0)

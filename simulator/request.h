@@ -43,12 +43,13 @@ struct ListOptions {
   std::string continueToken;
   bool watch = false;
   bool bookmarks = false;
-  std::optional<bool>
-      initialEvents;  // whether a watch begins with what is there; nullopt: not given, or 1.26
+  // Whether a watch begins with what is there; nullopt: not given, or not read (readsSendInitialEvents()).
+  std::optional<bool> initialEvents;
   std::optional<std::chrono::seconds> timeout;  // of a watch; nothing, or 0: the server's own
 };
-ApiResult<ListOptions> parseListOptions(const Query& query,
-                                        kube::KubernetesVersion kubernetes = kube::kNewestKubernetes);
+ApiResult<ListOptions> parseListOptions(const Query& query, kube::KubernetesVersion kubernetes);
+// Returns true if a GET of a collection is a watch, whatever else its query says.
+bool asksToWatch(const Query& query);
 
 // What creations, updates and patches understand.
 struct WriteOptions {

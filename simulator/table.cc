@@ -22,9 +22,9 @@ constexpr std::string_view kNameDescription =
 
 std::string nameDescription(kube::KubernetesVersion kubernetes) {
   return std::string(kNameDescription) +
-         (kubernetes == kube::KubernetesVersion::V1_26
-              ? "http://kubernetes.io/docs/user-guide/identifiers#names"
-              : "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names");
+         (kube::linksToConcepts(kubernetes)
+              ? "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names"
+              : "http://kubernetes.io/docs/user-guide/identifiers#names");
 }
 
 Json definition(std::string_view name, std::string_view type, std::string_view format,

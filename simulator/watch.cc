@@ -56,7 +56,8 @@ Watch::Watch(ControlPlane& plane, WatchOptions options)
     seen_ = options_.from.value_or(storage.version());
     if (!options_.from && !options_.isSilentAtFirst)
       all = storage.list(options_.selection.type, options_.selection.namespaceName);
-    if (seen_ > storage.version()) refusal_ = futureVersion(seen_, storage.version());
+    const uint64_t wanted = std::max(seen_, options_.notOlderThan.value_or(0));
+    if (wanted > storage.version()) refusal_ = futureVersion(wanted, storage.version());
   }
   std::ranges::copy_if(all, std::back_inserter(there_),
                        [this](const RecordRef& record) { return options_.selection.contains(*record); });

@@ -20,6 +20,7 @@ struct WatchOptions {
   View view;
   // Sends the writes after this version; nullopt: sends what exists as ADDED, then the writes that follow.
   std::optional<uint64_t> from;
+  std::optional<uint64_t> notOlderThan;  // what exists is sent as of this version or a later one
   bool bookmarks = false;
   bool isSilentAtFirst = false;          // what exists is not sent
   bool marksBeginning = false;           // a bookmark says that all that existed has been sent

@@ -151,7 +151,7 @@ class Life {
 
   void create(const std::string& reference) {
     LiveObject object = world_.object(reference);
-    if (world_.cluster.refusesCreation(object.key, oneIn(2)) != nullptr) return;
+    if (world_.cluster.refusesCreation(object.key, oneIn(2))) return;
     fill(object);
     Events events;
     if (world_.cluster.create(object, events)) world_.note(events);

@@ -150,14 +150,16 @@ TEST(LiveCluster, EmptiesATerminatingNamespaceEveryFiveSecondsWhileSomeOfItIsDen
   world.create("namespaces/x");
   world.create("configmaps/x/kept");
   world.remove("namespaces/x");
-  EXPECT_STREQ(world.cluster.refusesCreation(world.key("configmaps/x/new"), false), "Forbidden");
+  EXPECT_EQ(world.cluster.refusesCreation(world.key("configmaps/x/new"), false),
+            CreationRefusal::NamespaceTerminates);
   for (int i = 1; i <= 3; ++i) {
     world.next(AdmissionOutcome::Denied);
     EXPECT_EQ(world.now, milliseconds(5000 * i));
   }
   world.run();
   EXPECT_THAT(world.left(), IsEmpty());
-  EXPECT_STREQ(world.cluster.refusesCreation(world.key("configmaps/x/new"), false), "NotFound");
+  EXPECT_EQ(world.cluster.refusesCreation(world.key("configmaps/x/new"), false),
+            CreationRefusal::NoNamespace);
 }
 
 TEST(LiveCluster, EmptiesATerminatingNamespaceOfItsPodsFirst) {
@@ -170,7 +172,8 @@ TEST(LiveCluster, EmptiesATerminatingNamespaceOfItsPodsFirst) {
     world.remove("namespaces/x");
     world.run();
     const std::vector<std::string> left = world.left();
-    EXPECT_FALSE(world.terminating("namespaces/x") && !world.terminating("pods/x/held"));
+    EXPECT_TRUE(world.terminating("namespaces/x"));
+    EXPECT_TRUE(world.terminating("pods/x/held"));
     world.setFinalizers("pods/x/held", {});
     world.run();
     EXPECT_THAT(world.left(), IsEmpty());
@@ -201,7 +204,7 @@ TEST(LiveCluster, GoesOnInATerminatingNamespaceWhereAPodIsRefused) {
 
 TEST(LiveCluster, DeletesInstancesWithTheirCrdAndRefusesNewOnes) {
   LiveWorld world;
-  EXPECT_STREQ(world.cluster.refusesCreation(world.key(kLiveOne), false), "NotFound");
+  EXPECT_EQ(world.cluster.refusesCreation(world.key(kLiveOne), false), CreationRefusal::NoCrd);
   world.create(kLiveCrd, {"example.com/held"});
   world.create(kLiveOne, {"f/x"});
   world.remove(kLiveCrd);
@@ -209,9 +212,9 @@ TEST(LiveCluster, DeletesInstancesWithTheirCrdAndRefusesNewOnes) {
               ElementsAre("example.com/held", "customresourcecleanup.apiextensions.k8s.io"));
   world.run();
   EXPECT_TRUE(world.terminating(kLiveOne));
-  EXPECT_STREQ(world.cluster.refusesCreation(world.key("widgets.example.com/two"), false),
-               "MethodNotAllowed");
-  EXPECT_EQ(world.cluster.refusesCreation(world.key("widgets.example.com/two"), true), nullptr);
+  EXPECT_EQ(world.cluster.refusesCreation(world.key("widgets.example.com/two"), false),
+            CreationRefusal::CrdTerminates);
+  EXPECT_EQ(world.cluster.refusesCreation(world.key("widgets.example.com/two"), true), std::nullopt);
   world.setFinalizers(kLiveOne, {});
   world.run();
   EXPECT_THAT(world.cluster.finalizers(world.slot(kLiveCrd)), ElementsAre("example.com/held"));

@@ -144,8 +144,7 @@ std::string brokenByNeeds(const Walk& walk) {
 std::string brokenByOrder(const Walk& walk) {
   const cluster::Model& model = walk.machine().model();
   const SlotInfo& deleted = model.slots[walk.action().a];
-  if (model.kubernetes == kube::KubernetesVersion::V1_26 || deleted.role == cluster::ModelRole::Pod)
-    return {};
+  if (!kube::deletesPodsFirst(model.kubernetes) || deleted.role == cluster::ModelRole::Pod) return {};
   const cluster::Transition reading(walk.machine(), walk.before(), nullptr);
   bool isAnyLeft = false;
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {

@@ -71,7 +71,7 @@ class BuiltInTypes : public ClusterTest {
     const std::string name = object["metadata"]["name"];
     const Json created = expect(201, "POST", path, object);
     EXPECT_EQ(created["metadata"].contains("generation"),
-              (known.traits & (kube::HasGeneration | kube::HasNewGeneration)) != 0);
+              (known.traits & (kube::HasGeneration | kube::HasGenerationOfPods)) != 0);
     pass(std::chrono::seconds(5));
     const Json list = expect(200, "GET", path + "?labelSelector=from%3Dthe-test");
     EXPECT_EQ(list["kind"], std::string(known.kind) + "List");
@@ -90,7 +90,7 @@ TEST_F(BuiltInTypes, AreCreatedListedReadChangedAndDeleted) {
   for (const kube::KnownType& known : kube::builtInTypes()) {
     if ((known.traits & (kube::NotServed | kube::CreateOnly)) != 0) continue;
     live(known, known.version);
-    if (!known.otherVersion.empty() && (known.traits & kube::OtherIsOld) == 0)
+    if (!known.otherVersion.empty() && (known.traits & kube::OtherIsBetaOfFlowControl) == 0)
       live(known, known.otherVersion);
     ++lived;
   }
@@ -110,7 +110,7 @@ class BuiltInTypesOf126 : public BuiltInTypes {
 TEST_F(BuiltInTypesOf126, AreServedInTheirOldVersions) {
   size_t lived = 0;
   for (const kube::KnownType& known : kube::builtInTypes()) {
-    if ((known.traits & kube::OtherIsOld) == 0) continue;
+    if ((known.traits & kube::OtherIsBetaOfFlowControl) == 0) continue;
     live(known, known.version);
     live(known, known.otherVersion);
     ++lived;

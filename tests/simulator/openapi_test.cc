@@ -125,6 +125,31 @@ TEST(OpenApi, LeavesOutWhatIsNotFormedAsASchemaIs) {
   EXPECT_EQ(properties["e"], Json::parse(R"({"oneOf": [{"type": "integer"}]})"));
 }
 
+// What a CRD says of values is data: what looks like a reference there brings nothing along.
+TEST(OpenApi, TakesNoDataForReferences) {
+  EXPECT_TRUE(sharedSchema("pods").is_null()) << "a type's own";
+  EXPECT_TRUE(sharedSchema("deployments.apps").is_null()) << "a type's own";
+  EXPECT_FALSE(sharedSchema("io.k8s.api.core.v1.PodSpec").is_null());
+  const Json plain = Json::parse(R"({"type": "object", "properties": {"default": {"type": "object"}}})");
+  const Json reference = Json::parse(R"({"$ref": "#/components/schemas/io.k8s.api.core.v1.PodSpec"})");
+  const auto namesIn = [](const Json& schema) {
+    std::set<std::string> names;
+    const Json document = documentOf(typesWith(schema), "my.crd.group", "v1");
+    for (const auto& [name, component] : document["components"]["schemas"].items()) names.insert(name);
+    return names;
+  };
+  for (const char* key : {"default", "enum", "example", "x-kubernetes-validations"}) {
+    Json schema = plain;
+    const bool isList =
+        key == std::string_view("enum") || key == std::string_view("x-kubernetes-validations");
+    schema["properties"]["default"][key] = isList ? Json::array({reference}) : reference;
+    EXPECT_EQ(namesIn(schema), namesIn(plain)) << key;
+  }
+  Json embeds = plain;
+  embeds["properties"]["default"]["x-kubernetes-embedded-resource"] = true;
+  EXPECT_TRUE(schemaOf(embeds)["properties"]["default"]["properties"]["metadata"].contains("allOf"));
+}
+
 TEST(OpenApi, IsBuiltOnceAndHasAnotherAddressWhenATypeChanges) {
   OpenApi openApi;
   TypeRegistry types = typesWith(Json::parse(R"({"type": "object"})"));

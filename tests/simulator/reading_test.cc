@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
+#include <utility>
 
 #include "tests/simulator/cluster_fixture.h"
 
@@ -17,6 +18,8 @@ constexpr const char* kCrds = "/apis/apiextensions.k8s.io/v1/customresourcedefin
 
 class ReadingTest : public testing::ClusterTest {
  public:
+  explicit ReadingTest(EmbeddedOptions options = {}) : ClusterTest(std::move(options)) {}
+
   void createConfigMap(const std::string& space, const std::string& name, const Json& labels = nullptr) {
     Json object = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", {{"name", name}}}};
     if (!labels.is_null()) object["metadata"]["labels"] = labels;
@@ -179,6 +182,29 @@ TEST_F(ReadingTest, AWatchOfABuiltInTypeOutlastsADefinitionOfItsName) {
   expect(404, "GET", std::string(kCrds) + "/leases.coordination.k8s.io");
   toldBy(*response.stream);
   EXPECT_NE(response.stream->next(milliseconds(0)), std::nullopt);
+}
+
+class ReadingTestOf126 : public ReadingTest {
+ public:
+  static EmbeddedOptions of126() {
+    EmbeddedOptions options;
+    options.kubernetes = kube::KubernetesVersion::V1_26;
+    return options;
+  }
+  ReadingTestOf126() : ReadingTest(of126()) {}
+};
+
+// It reads no sendInitialEvents, for which 1.36 wants a resourceVersionMatch.
+TEST_F(ReadingTestOf126, AWatchThatSaysHowItBeginsIsAWatch) {
+  EXPECT_NE(send("GET", kMaps + "?watch=1&sendInitialEvents=true").stream, nullptr);
+  EXPECT_EQ(send("GET", kMaps + "?sendInitialEvents=true").status, 200);
+}
+
+TEST_F(ReadingTest, AWatchThatSaysHowItBeginsNamesAMatch) {
+  const ExchangeResponse refused = send("GET", kMaps + "?watch=1&sendInitialEvents=true");
+  EXPECT_EQ(refused.stream, nullptr);
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_EQ(send("GET", kMaps + "?sendInitialEvents=true").status, 422);
 }
 
 }  // namespace

@@ -37,12 +37,16 @@ TEST(Target, IsNothingWhereThePathIsNoneOfAResource) {
   EXPECT_EQ(inWords("/api/v1/pods/" + std::string(4000, 'x')), "nothing");
 }
 
+ApiResult<ListOptions> listOptionsOf(const Query& query) {
+  return parseListOptions(query, kube::kNewestKubernetes);
+}
+
 TEST(ListOptions, AreReadFromTheQuery) {
-  const auto options = parseListOptions({{"labelSelector", "a=b"},
-                                         {"resourceVersion", "7"},
-                                         {"resourceVersionMatch", "Exact"},
-                                         {"limit", "500"},
-                                         {"timeoutSeconds", "9"}});
+  const auto options = listOptionsOf({{"labelSelector", "a=b"},
+                                      {"resourceVersion", "7"},
+                                      {"resourceVersionMatch", "Exact"},
+                                      {"limit", "500"},
+                                      {"timeoutSeconds", "9"}});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->labelSelector, "a=b");
   EXPECT_EQ(options->resourceVersion, 7U);
@@ -51,13 +55,13 @@ TEST(ListOptions, AreReadFromTheQuery) {
   EXPECT_EQ(options->timeout, std::chrono::seconds(9));
   EXPECT_FALSE(options->watch);
   for (const char* yes : {"1", "true", "True", "t", ""})
-    EXPECT_TRUE(parseListOptions({{"watch", yes}})->watch) << yes;
-  for (const char* no : {"0", "false", "False"}) EXPECT_FALSE(parseListOptions({{"watch", no}})->watch) << no;
+    EXPECT_TRUE(listOptionsOf({{"watch", yes}})->watch) << yes;
+  for (const char* no : {"0", "false", "False"}) EXPECT_FALSE(listOptionsOf({{"watch", no}})->watch) << no;
 }
 
 TEST(ListOptions, AreRefusedAsTheApiServerDoes) {
   const auto codeOf = [](const Query& query) {
-    const auto options = parseListOptions(query);
+    const auto options = listOptionsOf(query);
     return options ? 200 : options.error().code;
   };
   EXPECT_EQ(codeOf({{"limit", "many"}}), 400);
@@ -77,29 +81,55 @@ TEST(ListOptions, AreRefusedAsTheApiServerDoes) {
 TEST(ListOptions, SayHowAWatchBeginsSince127) {
   const Query query = {
       {"watch", "1"}, {"sendInitialEvents", "true"}, {"resourceVersionMatch", "NotOlderThan"}};
-  const auto options = parseListOptions(query);
+  const auto options = listOptionsOf(query);
   ASSERT_TRUE(options);
   EXPECT_EQ(options->initialEvents, true);
   const auto old = parseListOptions(query, kube::KubernetesVersion::V1_26);
   ASSERT_FALSE(old);
   EXPECT_EQ(old.error().code, 422);
-  EXPECT_FALSE(parseListOptions({{"watch", "1"}, {"sendInitialEvents", "true"}}));
-  EXPECT_FALSE(parseListOptions({{"watch", "1"},
-                                 {"sendInitialEvents", "true"},
-                                 {"resourceVersionMatch", "Exact"},
-                                 {"resourceVersion", "5"}}));
+  EXPECT_FALSE(listOptionsOf({{"watch", "1"}, {"sendInitialEvents", "true"}}));
+  EXPECT_FALSE(listOptionsOf({{"watch", "1"},
+                              {"sendInitialEvents", "true"},
+                              {"resourceVersionMatch", "Exact"},
+                              {"resourceVersion", "5"}}));
+}
+
+// k8s.io/apimachinery, validation.ValidateListOptions(), of both versions.
+TEST(ListOptions, AreRefusedInTheWordsOfTheirKubernetes) {
+  constexpr auto k126 = kube::KubernetesVersion::V1_26;
+  constexpr auto k136 = kube::KubernetesVersion::V1_36;
+  const auto refusal = [](const Query& query, kube::KubernetesVersion version) {
+    const auto options = parseListOptions(query, version);
+    if (options) return std::string("none");
+    return std::string(options.error().details["causes"][0]["field"]) + ": " +
+           std::string(options.error().details["causes"][0]["message"]);
+  };
+  const Query matches = {{"watch", "1"}, {"resourceVersion", "5"}, {"resourceVersionMatch", "NotOlderThan"}};
+  EXPECT_EQ(refusal(matches, k126),
+            "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch");
+  EXPECT_EQ(refusal(matches, k136),
+            "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless "
+            "sendInitialEvents is provided");
+  for (const char* value : {"true", "false"}) {
+    const Query lists = {
+        {"sendInitialEvents", value}, {"resourceVersion", "5"}, {"resourceVersionMatch", "NotOlderThan"}};
+    EXPECT_EQ(refusal(lists, k136), "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list");
+    EXPECT_EQ(refusal(lists, k126), "none");
+    EXPECT_EQ(refusal({{"sendInitialEvents", value}}, k136),
+              "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list");
+  }
 }
 
 // As strconv.ParseInt takes them.
 TEST(ListOptions, TakeNumbersWithTheirSigns) {
-  EXPECT_EQ(parseListOptions({{"limit", "+5"}})->limit, 5U);
-  EXPECT_EQ(parseListOptions({{"limit", "-1"}})->limit, 0U) << "no limit";
-  EXPECT_EQ(parseListOptions({{"timeoutSeconds", "0"}})->timeout, std::nullopt);
-  EXPECT_EQ(parseListOptions({{"timeoutSeconds", "-3"}})->timeout, std::chrono::seconds(0));
-  EXPECT_EQ(parseListOptions({{"resourceVersion", ""}})->resourceVersion, std::nullopt);
-  EXPECT_EQ(parseListOptions({{"limit", "many"}}).error().message,
+  EXPECT_EQ(listOptionsOf({{"limit", "+5"}})->limit, 5U);
+  EXPECT_EQ(listOptionsOf({{"limit", "-1"}})->limit, 0U) << "no limit";
+  EXPECT_EQ(listOptionsOf({{"timeoutSeconds", "0"}})->timeout, std::nullopt);
+  EXPECT_EQ(listOptionsOf({{"timeoutSeconds", "-3"}})->timeout, std::chrono::seconds(0));
+  EXPECT_EQ(listOptionsOf({{"resourceVersion", ""}})->resourceVersion, std::nullopt);
+  EXPECT_EQ(listOptionsOf({{"limit", "many"}}).error().message,
             "strconv.ParseInt: parsing \"many\": invalid syntax");
-  EXPECT_EQ(parseListOptions({{"limit", "9223372036854775808"}}).error().message,
+  EXPECT_EQ(listOptionsOf({{"limit", "9223372036854775808"}}).error().message,
             "strconv.ParseInt: parsing \"9223372036854775808\": value out of range");
 }
 

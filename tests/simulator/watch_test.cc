@@ -112,6 +112,19 @@ TEST_F(WatchTest, ABookmarkSaysWhereWhatIsThereEnds) {
             (Json{{"resourceVersion", before}, {"annotations", {{"k8s.io/initial-events-end", "true"}}}}));
 }
 
+TEST_F(WatchTest, OfAVersionThatIsNotThereYetIsRefusedHoweverItBegins) {
+  createMaps(1);
+  for (const char* begins : {"", "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan",
+                             "&sendInitialEvents=false&resourceVersionMatch=NotOlderThan"}) {
+    const auto stream = watch(std::string("&resourceVersion=999999999") + begins);
+    const std::vector<std::string> pieces = piecesOf(*stream);
+    ASSERT_EQ(pieces.size(), 1U) << begins;
+    const Json event = Json::parse(pieces.front());
+    EXPECT_EQ(event["type"], "ERROR") << begins;
+    EXPECT_EQ(event["object"]["code"], 504) << begins;
+  }
+}
+
 TEST_F(WatchTest, WhatIsThereIsNotToldToWhoeverDoesNotWantIt) {
   createMaps(1);
   const auto stream =
