@@ -39,13 +39,6 @@ bool asksForTheSame(const Criterion& one, const Criterion& other) {
   return conditionOf(one) == conditionOf(other);
 }
 
-bool isMetWithoutType(const Criterion& criterion) {
-  if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion))
-    return finalizer->metIfNotInstalled;
-  const auto* specific = std::get_if<criticalservice::SpecificResourceCriterion>(&criterion);
-  return specific != nullptr && specific->metIfNotInstalled;
-}
-
 void addCriteria(const CriticalService& former, const CriticalService& now, std::vector<std::string>& found) {
   if (!now.notUnderstood.empty()) return;  // it has one that is never met
   const std::vector<Criterion> criteria = writtenCriteria(now);
@@ -54,7 +47,7 @@ void addCriteria(const CriticalService& former, const CriticalService& now, std:
         criteria, [&](const Criterion& other) { return asksForTheSame(criterion, other); });
     if (same == criteria.end())
       found.push_back("spec.criteria does not have " + toString(criterion) + " any more");
-    else if (isMetWithoutType(*same) && !isMetWithoutType(criterion))
+    else if (isMetIfNotInstalled(*same) && !isMetIfNotInstalled(criterion))
       found.push_back("spec.criteria has ifNotInstalled: Met for " + toString(criterion));
   }
 }
@@ -114,10 +107,10 @@ std::vector<std::string> weakerThan(const CriticalService& former, const Critica
     found.push_back("spec.provider is not " + toString(former.provider) + " any more");
     return found;
   }
-  if (now.intent > former.intent)
+  if (isWeaker(former.intent, now.intent))
     found.push_back("spec.deletionIntent is " + std::string(toString(now.intent)));
   addCriteria(former, now, found);
-  if (now.enforcement != former.enforcement)
+  if (isWeaker(former.enforcement, now.enforcement))
     found.push_back("spec.enforcement is " + std::string(toString(now.enforcement)));
   addDependencies(former, now, found);
   if (former.guardsScaling && !now.guardsScaling) found.emplace_back("spec.guard.scaleToZero is off");

@@ -21,6 +21,7 @@ constexpr const char* kOption = "--changed-from";
 struct PathPair {
   std::string now;
   std::string before;
+  bool isSameBelow = false;  // before is the same path below the folder, and there
 };
 
 tl::unexpected<kube::Errors> refused(const std::string& path, std::string message) {
@@ -83,10 +84,10 @@ tl::expected<std::vector<PathPair>, kube::Errors> pairPaths(const std::vector<st
   });
   size_t folders = 0;
   for (const std::string& path : paths) {
-    PathPair pair{path, folder};
+    PathPair pair{.now = path, .before = folder};
     const auto below = belowFolder(path, folder);
     if (isCheckout && below)
-      pair.before = *below;
+      pair = {.now = path, .before = *below, .isSameBelow = exists(*below)};
     else if (path != kStandardInput && !isFolder(path))
       pair.before = (fs::path(folder) / fs::path(path).filename()).string();
     else
@@ -105,16 +106,16 @@ tl::expected<std::vector<PathPair>, kube::Errors> pairPaths(const std::vector<st
   return pairs;
 }
 
-// The files of `path`, which is not there or in `without`: none.
+// Returns the files of `path` but for those in the folder `without`; of a folder that may be none.
 kube::Result<std::vector<std::string>> filesAt(const std::string& path, const std::string& without) {
-  kube::Result<std::vector<std::string>> files = expandPaths({path});
-  if (files && !without.empty())
+  kube::Result<std::vector<std::string>> files = isFolder(path) ? manifestsIn(path) : expandPaths({path});
+  if (files)
     std::erase_if(*files,
                   [&](const std::string& file) { return file != kStandardInput && isInside(file, without); });
   return files;
 }
 
-// The same of how it was; what is not there has no files.
+// Returns the files of what stood for a path before; none, if nothing did.
 kube::Result<std::vector<std::string>> formerFilesAt(const std::string& path) {
   if (!exists(path)) return std::vector<std::string>();
   return isFolder(path) ? manifestsIn(path) : expandPaths({path});
@@ -137,7 +138,7 @@ tl::expected<ReadyScenario, kube::Errors> readyOf(
   return std::make_unique<const replay::Ready>(replay::Ready{std::move(**scenario), std::move(*compiled)});
 }
 
-// Whether there is something else to say than that it is not there.
+// Sets the former scenario, or why it cannot be read.
 void setBefore(ScenarioPair& pair, tl::expected<ReadyScenario, kube::Errors> before) {
   if (before)
     pair.before = std::move(*before);
@@ -145,7 +146,7 @@ void setBefore(ScenarioPair& pair, tl::expected<ReadyScenario, kube::Errors> bef
     pair.whyNoBefore = kube::toString(before.error().front());
 }
 
-// The file's path below the path of the command line; empty: it is that itself.
+// Returns the file's path below `path`; empty: the file is `path` itself.
 std::string nameIn(const std::string& path, const std::string& file) {
   return isFolder(path) ? fs::path(file).lexically_relative(path).generic_string() : std::string();
 }
@@ -162,6 +163,7 @@ class PairLoader {
     kube::Result<std::vector<std::string>> before = formerFilesAt(paths.before);
     if (!before) return tl::unexpected(std::move(before.error()));
     const bool isNamed = !isFolder(paths.now);
+    isMatched_ = isMatched_ || paths.isSameBelow;
     std::map<std::string, PathPair> files;
     for (const std::string& file : *now) files[nameIn(paths.now, file)].now = file;
     for (const std::string& file : *before) files[nameIn(paths.before, file)].before = file;
@@ -171,9 +173,7 @@ class PairLoader {
 
   tl::expected<std::vector<ScenarioPair>, kube::Errors> take(const std::vector<std::string>& paths) {
     if (!errors_.empty()) return tl::unexpected(std::move(errors_));
-    const bool isNow =
-        std::ranges::any_of(pairs_, [](const ScenarioPair& pair) { return pair.now != nullptr; });
-    if (!isNow)
+    if (pairs_.empty())
       return tl::unexpected(
           kube::Errors{{"none of these files is a scenario; of plain manifests, --delete "
                         "REFERENCE says what is to be deleted",
@@ -197,7 +197,7 @@ class PairLoader {
       pair.now = std::move(*now);
     }
     if (!files.before.empty()) setBefore(pair, readyOf(replay::loadIfScenario(files.before)));
-    // What cannot be read any more, and is gone, is nobody's concern; nor what is no scenario on either side.
+    // Leaves out what is no scenario on either side, and what could not be read and is gone.
     if (pair.now == nullptr && pair.before == nullptr) return;
     isMatched_ = isMatched_ || (pair.now != nullptr && (pair.before != nullptr || !pair.whyNoBefore.empty()));
     pairs_.push_back(std::move(pair));
@@ -213,7 +213,7 @@ class PairLoader {
   std::vector<ScenarioPair> pairs_;
   kube::Errors errors_;
   std::set<std::string> seen_;  // files, so that each counts once
-  bool isMatched_ = false;
+  bool isMatched_ = false;      // the folder holds one of the paths, or something for one of the files
 };
 
 tl::expected<std::vector<ScenarioPair>, kube::Errors> loadScenarioPairs(const std::vector<PathPair>& paths,
@@ -237,7 +237,7 @@ tl::expected<ReadyScenario, kube::Errors> deletionsIn(const std::vector<std::str
   return readyOf(std::optional<replay::Scenario>(std::move(*scenario)));
 }
 
-// All manifests of a side are one scenario.
+// Loads all manifests of a side as one scenario.
 tl::expected<std::vector<ScenarioPair>, kube::Errors> loadDeletionPair(const std::vector<PathPair>& paths,
                                                                        const std::vector<std::string>& given,
                                                                        const ChangedFrom& from) {
@@ -245,6 +245,7 @@ tl::expected<std::vector<ScenarioPair>, kube::Errors> loadDeletionPair(const std
   std::vector<std::string> before;
   bool isMatched = false;
   for (const PathPair& pair : paths) {
+    isMatched = isMatched || pair.isSameBelow;
     auto files = filesAt(pair.now, from.folder);
     if (!files) return tl::unexpected(kube::Errors{files.error()});
     now.insert(now.end(), files->begin(), files->end());
@@ -256,14 +257,19 @@ tl::expected<std::vector<ScenarioPair>, kube::Errors> loadDeletionPair(const std
     for (const std::string& file : *former)
       isMatched = isMatched || names.contains(nameIn(pair.before, file));
   }
-  if (now.empty()) return refused(from.folder, kube::listed(given, 3) + " holds nothing but this folder");
-  if (before.empty()) return nothingMatches(given, from.folder);
   std::vector<ScenarioPair> pairs(1);
+  if (now.empty() && isMatched && !before.empty())
+    setBefore(pairs.front(), deletionsIn(before, from.references));
+  if (pairs.front().before != nullptr) return pairs;  // all of it is gone
+  if (now.empty())
+    return refused(from.folder,
+                   "no .yaml, .yml or .json file is in " + kube::listed(given, 3) + ", but for this folder");
+  if (before.empty()) return nothingMatches(given, from.folder);
   auto ready = deletionsIn(now, from.references);
   if (!ready) return tl::unexpected(std::move(ready.error()));
   pairs.front().now = std::move(*ready);
   setBefore(pairs.front(), deletionsIn(before, from.references));
-  // Neither its names nor what it holds has to do with what is now.
+  // Refuses a folder that has nothing to do with what is now, neither by its names nor by what it holds.
   if (pairs.front().before == nullptr && !isMatched) return nothingMatches(given, from.folder);
   return pairs;
 }

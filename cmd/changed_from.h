@@ -30,7 +30,7 @@ struct ChangedFrom {
 // that holds one of the paths, as in a checkout seen from its top folder; else one folder stands for the
 // folder itself, and a file for the one of its name in it. What is in the folder is no part of what is now.
 // Warnings about what is now go to the standard error. Fails on what is now and cannot be read, and where
-// nothing in the folder matches.
+// the folder holds neither one of the paths nor anything that matches.
 tl::expected<std::vector<ScenarioPair>, kube::Errors> loadPairs(const std::vector<std::string>& paths,
                                                                 const ChangedFrom& from);
 

@@ -72,7 +72,6 @@ prove::ProofScope scopeOf(const replay::Ready& ready, const ProveOptions& option
   if (!options.certificate.empty()) bounds.states = std::min(bounds.states, prove::kMostCertifiedStates);
   return {.bounds = bounds,
           .orders = ready.scenario.expect.ends != replay::Ending::Stuck,
-          .allEnds = !options.changedFrom.empty(),
           .certifies = !options.certificate.empty()};
 }
 
@@ -82,8 +81,8 @@ replay::TextStyle styleOf(const ProveOptions& options) {
       .color = terminal.color, .timeline = options.onward, .width = std::min<size_t>(terminal.width, 120)};
 }
 
-ProofReport prove(const replay::Ready& ready, const ProveOptions& options, Progress& progress) {
-  const prove::ProofScope question = scopeOf(ready, options);
+ProofReport prove(const replay::Ready& ready, const prove::ProofScope& question, bool isStrict,
+                  Progress& progress) {
   const Clock::time_point start = Clock::now();
   prove::Proof proof = prove::proveScenario(ready.compiled, question, [&](const prove::Explored& explored) {
     progress.update(explored.states, 0, "states", note(ready.scenario.name, explored, Clock::now() - start));
@@ -92,7 +91,7 @@ ProofReport prove(const replay::Ready& ready, const ProveOptions& options, Progr
   const Clock::duration time = Clock::now() - start;
   ProofReport report = prove::reportOf(ready, question, std::move(proof));
   report.time = time;
-  report.isStrict = options.strict;
+  report.isStrict = isStrict;
   return report;
 }
 
@@ -122,12 +121,31 @@ kube::Result<void> finish(OutputFiles& outputs, const std::vector<ProofReport>& 
   return write(outputs, judged);
 }
 
+// Proves how it was with the end that is expected now, so that both proofs answer the same question:
+// `before`, `never` and `exists` have to hold in every order only where it is not expected to get stuck.
+ProofReport proveFormer(const ScenarioPair& pair, const prove::ProofScope& question, Progress& progress) {
+  if (pair.before->scenario.expect.ends != pair.now->scenario.expect.ends) {
+    replay::Scenario scenario = pair.before->scenario;
+    scenario.expect.ends = pair.now->scenario.expect.ends;
+    auto compiled = replay::compile(scenario);
+    if (compiled) {
+      const replay::Ready asked{std::move(scenario), std::move(*compiled)};
+      return prove(asked, question, false, progress);
+    }
+  }
+  return prove(*pair.before, question, false, progress);
+}
+
 prove::ProofChange compared(const ScenarioPair& pair, const ProveOptions& options, Progress& progress) {
   if (pair.now == nullptr)
     return prove::removedScenario(pair.before->scenario.file, pair.before->scenario.name);
-  ProofReport now = prove(*pair.now, options, progress);
+  prove::ProofScope question = scopeOf(*pair.now, options);
+  const bool isUnchanged = pair.isUnchanged();
+  question.allEnds = pair.before != nullptr && !isUnchanged;
+  ProofReport now = prove(*pair.now, question, false, progress);
+  if (isUnchanged) return prove::unchangedScenario(std::move(now), pair.before->scenario.file);
   if (pair.before == nullptr) return prove::addedScenario(std::move(now), pair.whyNoBefore);
-  const ProofReport before = pair.isUnchanged() ? now : prove(*pair.before, options, progress);
+  const ProofReport before = proveFormer(pair, question, progress);
   return prove::compareProofs({*pair.before, before}, {*pair.now, now});
 }
 
@@ -182,7 +200,7 @@ int runProve(const ProveOptions& options) {
   std::vector<ProofReport> reports;
   int exitCode = kOk;
   for (const auto& ready : *all) {
-    reports.push_back(prove(*ready, options, progress));
+    reports.push_back(prove(*ready, scopeOf(*ready, options), options.strict, progress));
     const int code = exitCodeOf(reports.back(), options);
     if (code == kFailed || exitCode == kOk) exitCode = code;
     progress.clear();

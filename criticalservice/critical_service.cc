@@ -30,13 +30,6 @@ kube::Value objectFields(const kube::ObjectKey& key) {
   return kube::Value{std::move(map), {}};
 }
 
-bool isMetIfNotInstalled(const Criterion& criterion) {
-  if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion))
-    return finalizer->metIfNotInstalled;
-  const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
-  return specific != nullptr && specific->metIfNotInstalled;
-}
-
 kube::Value criterionFields(const Criterion& criterion) {
   kube::Value::Map map;
   if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) {
@@ -104,6 +97,17 @@ std::string_view doubtOf(const Criterion& criterion) {
   if (const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion)) return specific->doubt;
   return {};
 }
+
+bool isMetIfNotInstalled(const Criterion& criterion) {
+  if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion))
+    return finalizer->metIfNotInstalled;
+  const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
+  return specific != nullptr && specific->metIfNotInstalled;
+}
+
+bool isWeaker(DeletionIntent former, DeletionIntent now) { return now > former; }
+
+bool isWeaker(EnforcementMode former, EnforcementMode now) { return now != former; }
 
 std::optional<kube::GroupResource> definedBy(const Criterion& criterion) {
   const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);

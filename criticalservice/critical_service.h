@@ -105,6 +105,13 @@ std::string_view toString(DeletionIntent intent);        // the word in spec.del
 std::string_view toString(EnforcementMode enforcement);  // the word in spec.enforcement
 const kube::GroupResource& typeOf(const Criterion& criterion);
 std::string_view doubtOf(const Criterion& criterion);  // its `doubt`
+// Returns true if the criterion says `ifNotInstalled: Met`.
+bool isMetIfNotInstalled(const Criterion& criterion);
+// Returns true if a CriticalService guards less by the intent `now` than by `former`.
+bool isWeaker(DeletionIntent former, DeletionIntent now);
+// The same of the enforcement. Each of the two keeps the provider where the other does not
+// (docs/enforcement.md), so the other one always is.
+bool isWeaker(EnforcementMode former, EnforcementMode now);
 // The type whose CRD the criterion names; nullopt: it names none.
 std::optional<kube::GroupResource> definedBy(const Criterion& criterion);
 // "finalizer my.crd.group/super-important on coolresources.my.crd.group",

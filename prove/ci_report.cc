@@ -87,7 +87,7 @@ OrderedJson rulesOfVerdicts() {
   return rules;
 }
 
-// At the beginning of the file.
+// Returns a result that is shown at the beginning of the file.
 OrderedJson resultOf(std::string_view rule, const char* level, const std::string& text,
                      const std::string& file) {
   const OrderedJson place = {{"artifactLocation", {{"uri", kube::percentEncoded(file, "-._~/")}}},

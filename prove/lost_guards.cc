@@ -17,6 +17,8 @@ using cluster::Model;
 using cluster::Slot;
 using criticalservice::Criterion;
 using criticalservice::CriticalService;
+using criticalservice::DeletionIntent;
+using criticalservice::EnforcementMode;
 
 constexpr size_t kMostGuarded = 5;  // names in a sentence
 
@@ -34,32 +36,27 @@ std::optional<Slot> slotOf(const Model& model, const kube::ObjectKey& key) {
   return slot && mayBeThere(model, *slot) ? slot : std::nullopt;
 }
 
-bool guards(const CriticalService& service) {
-  return service.intent != criticalservice::DeletionIntent::OrphanResources;
-}
+bool guards(const CriticalService& service) { return service.intent != DeletionIntent::OrphanResources; }
 
 // What one criterion asks, by all services of its provider.
 struct GuardingCriterion {
   Criterion criterion;
   bool isAtStart = false;  // false: only once a step has created its CriticalService
   bool isLenient = true;   // it is met where its type is not installed
+  // The strongest of those that ask for it, and whose that is.
+  DeletionIntent intent = DeletionIntent::OrphanResources;
+  std::string service;
 };
 
 struct GuardedProvider {
   std::vector<std::string> services;
   std::map<std::string, GuardingCriterion> criteria;  // by their words
   std::vector<criticalservice::DependencySpec> dependencies;
+  EnforcementMode enforcement = EnforcementMode::Hold;  // one that says Deny is enough
   bool guardsScaling = false;
 };
 
 using GuardedProviders = std::map<kube::ObjectKey, GuardedProvider>;
-
-bool isLenient(const Criterion& criterion) {
-  if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion))
-    return finalizer->metIfNotInstalled;
-  const auto* resource = std::get_if<criticalservice::SpecificResourceCriterion>(&criterion);
-  return resource != nullptr && resource->metIfNotInstalled;
-}
 
 // The providers that are there, with what guards them.
 GuardedProviders providersOf(const Model& model) {
@@ -71,12 +68,16 @@ GuardedProviders providersOf(const Model& model) {
     provider.services.push_back(criticalservice::nameInWords(service.meta.name));
     provider.guardsScaling = provider.guardsScaling || service.guardsScaling;
     provider.dependencies.push_back(service.dependencies);
+    if (service.enforcement == EnforcementMode::Deny) provider.enforcement = EnforcementMode::Deny;
     const bool isAtStart = model.slots[model.services[i]].presentAtStart;
     for (const Criterion& criterion : criticalservice::writtenCriteria(service)) {
       GuardingCriterion& known = provider.criteria[criticalservice::toString(criterion)];
       known.criterion = criterion;
       known.isAtStart = known.isAtStart || isAtStart;
-      known.isLenient = known.isLenient && isLenient(criterion);
+      known.isLenient = known.isLenient && isMetIfNotInstalled(criterion);
+      if (!isWeaker(service.intent, known.intent)) continue;
+      known.intent = service.intent;
+      known.service = provider.services.back();
     }
   }
   return providers;
@@ -108,6 +109,7 @@ class GuardComparer {
     }
     current_ = providersOf(now_);
     for (const auto& [key, provider] : former_) compareProvider(key, provider);
+    compareDeferral();
     compareOthers();
     comparePolicies();
     return std::move(result_);
@@ -132,8 +134,41 @@ class GuardComparer {
     }
     for (const auto& [words, criterion] : provider.criteria)
       compareCriterion(name, words, criterion, current->second);
+    compareIntents(name, provider, current->second);
+    if (isWeaker(provider.enforcement, current->second.enforcement))
+      lose(name, current->second.enforcement == EnforcementMode::Hold
+                     ? name +
+                           " may be deleted before its criteria hold, and then waits by its finalizer: that "
+                           "cannot be taken back, and was denied before (`enforcement: Hold`)"
+                     : "no finalizer keeps " + name +
+                           " any more where API servers do not ask lastout (`enforcement: Deny`)");
     if (provider.guardsScaling && !current->second.guardsScaling)
       lose(name, name + " may be scaled to zero at any time: that is guarded no longer");
+  }
+
+  // Compares which of the CriticalServices may go before their provider, after which nothing guards it.
+  void compareIntents(const std::string& provider, const GuardedProvider& former,
+                      const GuardedProvider& current) {
+    std::map<std::string, std::vector<std::string>> criteria;  // by the CriticalService that may go
+    for (const auto& [words, criterion] : former.criteria) {
+      const auto found = current.criteria.find(words);
+      if (found != current.criteria.end() && isWeaker(criterion.intent, found->second.intent))
+        criteria[found->second.service].push_back(words);
+    }
+    for (const auto& [service, words] : criteria)
+      lose(service, service + " may be deleted before " + provider + " (`deletionIntent: " +
+                        std::string(toString(current.criteria.at(words.front()).intent)) +
+                        "`), and no longer waits for " + kube::listed(words, kMostGuarded) + " then");
+  }
+
+  // Compares whether lastout deletes later what it denied; of use where it denies something in both.
+  void compareDeferral() {
+    if (!before_.runsDeferredDeletions || now_.runsDeferredDeletions) return;
+    if ((former_.empty() && !protectsAny(before_)) || (current_.empty() && !protectsAny(now_))) return;
+    lose("",
+         "lastout no longer deletes later, by itself, what it denied to controllers, nor keeps works until "
+         "then "
+         "(`carryOut: false`)");
   }
 
   // The provider is gone. A service that meant it, and stays, has to mean something else that is there.

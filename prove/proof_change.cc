@@ -1,11 +1,13 @@
 #include "prove/proof_change.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "kube/messages.h"
 #include "prove/lost_guards.h"
+#include "replay/check.h"
 
 namespace lastout::prove {
 
@@ -46,6 +48,40 @@ std::string inWords(const WrongNames& wrong) {
   return text.empty() ? "a step of the scenario is never sent" : text;
 }
 
+bool expectsStuck(const replay::Ready& ready) { return ready.scenario.expect.ends == replay::Ending::Stuck; }
+
+// An expectation in words, and the objects that it is about.
+using Expected = std::map<std::string, std::vector<kube::ObjectKey>>;
+
+// Returns what has to hold of events in every order.
+Expected eventsExpectedBy(const replay::Compiled& compiled) {
+  Expected expected;
+  const auto words = [&](const replay::WatchedEvent& event) {
+    return compiled.model.name(event.slot) + " " + std::string(replay::word(event.kind));
+  };
+  const auto key = [&](const replay::WatchedEvent& event) { return compiled.model.slots[event.slot].key; };
+  for (const replay::WatchedEvent& event : compiled.never) expected["`never` " + words(event)] = {key(event)};
+  for (const replay::BeforePair& pair : compiled.before)
+    expected[words(pair.first) + " `before` " + words(pair.second)] = {key(pair.first), key(pair.second)};
+  return expected;
+}
+
+std::set<kube::ObjectKey> keysOf(const cluster::Model& model, const std::vector<cluster::Slot>& slots) {
+  std::set<kube::ObjectKey> keys;
+  for (const cluster::Slot slot : slots) keys.insert(model.slots[slot].key);
+  return keys;
+}
+
+// Returns the objects whose deletion clients ask for.
+std::set<kube::ObjectKey> deletedIn(const cluster::Model& model) {
+  std::set<kube::ObjectKey> keys;
+  for (const cluster::ClientStep& step : model.steps) {
+    if (step.verb == cluster::ClientStep::Verb::Delete && !step.dryRun)
+      keys.insert(model.slots[step.object].key);
+  }
+  return keys;
+}
+
 class Comparer {
  public:
   Comparer(const ProvenScenario& before, const ProvenScenario& now) : before_(before), now_(now) {}
@@ -58,6 +94,7 @@ class Comparer {
     compareBroken();
     compareGuarded();
     compareAssumptions();
+    compareExpectations();
     change_.result = result();
     noteVerdicts();
     change_.before = before_.report;
@@ -88,7 +125,6 @@ class Comparer {
           now_.report.stuck;
       return;
     }
-    if (before_.report.proof.hasMoreEnds) return;
     std::vector<WrongNames> former;
     former.reserve(before_.report.proof.ends.size());
     for (const StuckEnd& end : before_.report.proof.ends) former.push_back(wrongIn(before_.ready, end));
@@ -96,6 +132,8 @@ class Comparer {
       const WrongNames wrong = wrongIn(now_.ready, end);
       const auto covers = [&](const WrongNames& one) { return isWithin(wrong, one); };
       if (std::ranges::any_of(former, covers)) continue;
+      isEndUnknown_ = before_.report.proof.hasMoreEnds;
+      if (isEndUnknown_) return;
       add(WorseningKind::StuckEnd, "another way to get stuck: " + inWords(wrong)).stuck =
           stuckReportOf(now_.ready, end);
     }
@@ -138,12 +176,57 @@ class Comparer {
     }
   }
 
+  // Notes what is expected, or asked for, no longer although all that it is about is there: a proof of less
+  // may say more.
+  void compareExpectations() {
+    const cluster::Model& model = now_.ready.compiled.model;
+    const auto isThere = [&](const kube::ObjectKey& key) { return model.find(key).has_value(); };
+    std::vector<std::string> dropped;
+    if (expectsStuck(now_.ready) && !expectsStuck(before_.ready))
+      change_.notes.emplace_back(
+          "it is expected to get stuck now, so that `before`, `never` and `exists` are not looked at in "
+          "every "
+          "order any more");
+    if (!expectsStuck(before_.ready)) {
+      const Expected current = eventsExpectedBy(now_.ready.compiled);
+      for (const auto& [words, objects] : eventsExpectedBy(before_.ready.compiled)) {
+        if (!current.contains(words) && std::ranges::all_of(objects, isThere)) dropped.push_back(words);
+      }
+      for (size_t i = 0; i < before_.ready.compiled.exists.size(); ++i) {
+        const auto objects = keysOf(before_.ready.compiled.model, before_.ready.compiled.exists[i]);
+        const std::string& text = before_.ready.scenario.expect.exists[i].text;
+        if (std::ranges::any_of(objects, isThere) && !expectsToExist(text, objects))
+          dropped.push_back("that " + text + " `exists`");
+      }
+    }
+    if (!dropped.empty())
+      change_.notes.push_back("it no longer expects " + kube::listed(dropped, kMostWrong));
+    std::vector<std::string> kept;
+    const std::set<kube::ObjectKey> deleted = deletedIn(model);
+    for (const kube::ObjectKey& key : deletedIn(before_.ready.compiled.model)) {
+      if (isThere(key) && !deleted.contains(key)) kept.push_back(kube::toString(key));
+    }
+    if (!kept.empty())
+      change_.notes.push_back("no client deletes " + kube::listed(kept, kMostWrong) + " any more");
+  }
+
+  // Returns true if that is under `exists` now, in these words or others.
+  bool expectsToExist(const std::string& text, const std::set<kube::ObjectKey>& objects) const {
+    const replay::Compiled& compiled = now_.ready.compiled;
+    for (size_t i = 0; i < compiled.exists.size(); ++i) {
+      if (now_.ready.scenario.expect.exists[i].text == text ||
+          keysOf(compiled.model, compiled.exists[i]) == objects)
+        return true;
+    }
+    return false;
+  }
+
   ChangeResult result() const {
     if (!change_.worse.empty()) return ChangeResult::Worse;
     if (isProven(now_.report))
       return isProven(before_.report) || !isBeforeKnown() ? ChangeResult::NotWorse : ChangeResult::Better;
-    const bool isDecided = isComplete(before_.report) && isComplete(now_.report) &&
-                           !before_.report.proof.hasMoreEnds && !now_.report.proof.hasMoreEnds;
+    const bool isDecided = isComplete(before_.report) && isComplete(now_.report) && !isEndUnknown_ &&
+                           !now_.report.proof.hasMoreEnds;
     return isDecided ? ChangeResult::NotWorse : ChangeResult::Undecided;
   }
 
@@ -168,12 +251,15 @@ class Comparer {
     const bool isSame = now_.report.proof.verdict == before_.report.proof.verdict;
     const bool isNewlyWrong = std::ranges::any_of(
         change_.worse, [](const Worsening& one) { return one.kind < WorseningKind::Guard; });
-    if (isWrong && isSame && !isNewlyWrong)
+    if (now_.report.unsafe && before_.report.unsafe)
+      change_.notes.emplace_back("it is still UNSAFE; which deletions are unsafe is not compared");
+    else if (isWrong && isSame && !isNewlyWrong)
       change_.notes.push_back("it is still " + before + ", in no other way than before");
   }
 
   const ProvenScenario& before_;
   const ProvenScenario& now_;
+  bool isEndUnknown_ = false;  // of an end, whether it is among those that were found before and not kept
   ProofChange change_;
 };
 
@@ -203,20 +289,33 @@ std::string_view word(ChangeResult result) {
       return "WORSE";
     case ChangeResult::Undecided:
       return "NOT DECIDED";
-    case ChangeResult::New:
-      return "NEW";
-    case ChangeResult::Gone:
-      return "GONE";
     case ChangeResult::Better:
       return "BETTER";
     case ChangeResult::NotWorse:
       return "NOT WORSE";
+    case ChangeResult::New:
+      return "NEW";
+    case ChangeResult::Gone:
+      return "GONE";
   }
   return {};
 }
 
 ProofChange compareProofs(const ProvenScenario& before, const ProvenScenario& now) {
   return Comparer(before, now).compare();
+}
+
+ProofChange unchangedScenario(ProofReport now, const std::string& formerFile) {
+  ProofChange change;
+  change.file = now.file;
+  change.name = now.name;
+  change.before = now;
+  change.before->file = formerFile;
+  if (!isProven(now))
+    change.notes.push_back("it is still " + std::string(word(now.proof.verdict)) +
+                           ", in no other way than before: its files are the same");
+  change.now = std::move(now);
+  return change;
 }
 
 ProofChange addedScenario(ProofReport now, const std::string& why) {

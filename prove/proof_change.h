@@ -2,6 +2,7 @@
 // worse", says what counts.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,9 +35,13 @@ struct Worsening {
   std::optional<StuckReport> stuck;  // Stuck, StuckEnd
 };
 
-enum class ChangeResult : uint8_t { Worse, Undecided, New, Gone, Better, NotWorse };
+// In the order in which results are told.
+enum class ChangeResult : uint8_t { Worse, Undecided, Better, NotWorse, New, Gone };
+inline constexpr std::array kChangeResults{ChangeResult::Worse,  ChangeResult::Undecided,
+                                           ChangeResult::Better, ChangeResult::NotWorse,
+                                           ChangeResult::New,    ChangeResult::Gone};
 
-std::string_view word(ChangeResult result);  // "WORSE", "NOT DECIDED", "NEW", "GONE", "BETTER", "NOT WORSE"
+std::string_view word(ChangeResult result);  // "WORSE", "NOT DECIDED", "BETTER", "NOT WORSE", "NEW", "GONE"
 
 struct ProofChange {
   std::string file;  // as it is named now; of one that is gone, before
@@ -48,7 +53,9 @@ struct ProofChange {
   std::vector<std::string> notes;     // what else is to be told: sentences without their full stops
 };
 
-// A scenario with what its proof found, made with ProofScope::allEnds.
+// A scenario with what its proof found, made with ProofScope::allEnds. Both proofs of a comparison answer the
+// question that is asked now: where the end that is expected is another one, the former scenario is proven
+// with that of now.
 struct ProvenScenario {
   const replay::Ready& ready;
   const ProofReport& report;
@@ -58,6 +65,10 @@ struct ProvenScenario {
 // worse. Where a bound was met, only what is certain counts; the result is Undecided where that leaves it
 // open.
 ProofChange compareProofs(const ProvenScenario& before, const ProvenScenario& now);
+
+// Returns the result of a scenario that was read from the same bytes before, so that one proof is enough:
+// nothing is worse, whether or not a bound was met.
+ProofChange unchangedScenario(ProofReport now, const std::string& formerFile);
 
 // Of a scenario that was not there before, or could not be read (`why`, empty otherwise).
 ProofChange addedScenario(ProofReport now, const std::string& why);

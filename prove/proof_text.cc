@@ -193,8 +193,7 @@ std::string summary(std::span<const ProofChange> changes, const std::string& fol
   const replay::Writer writer(style);
   std::string text = "Compared with " + folder + ": ";
   bool isFirst = true;
-  for (const ChangeResult result : {ChangeResult::Worse, ChangeResult::Undecided, ChangeResult::Better,
-                                    ChangeResult::NotWorse, ChangeResult::New, ChangeResult::Gone}) {
+  for (const ChangeResult result : kChangeResults) {
     const auto count =
         std::ranges::count_if(changes, [&](const ProofChange& change) { return change.result == result; });
     if (count == 0) continue;

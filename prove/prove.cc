@@ -107,28 +107,37 @@ class Prover {
     }
   };
 
+  // An end that no other covers, by the first of its states.
+  struct KeptEnd {
+    Wrong wrong;
+    uint32_t first = 0;
+  };
+
+  // Keeps of all ends that leave and miss the same only the nearest, and none that another covers.
   void addEnds(const std::vector<bool>& canReach, Proof& proof) const {
-    std::vector<std::vector<uint32_t>> ends = endsWithoutGoal(found_, canReach);
-    std::vector<Wrong> wrongs;
-    std::vector<size_t> numbers;  // in `ends`, of `wrongs`
-    for (size_t i = 0; i < ends.size(); ++i) {
-      Wrong wrong{inAll(ends[i]), missing(ends[i])};
-      const auto covers = [&](const Wrong& other) { return wrong.isWithin(other); };
-      if (std::ranges::any_of(wrongs, covers)) continue;
-      for (size_t j = wrongs.size(); j-- > 0;) {
-        if (!wrongs[j].isWithin(wrong)) continue;
-        wrongs.erase(wrongs.begin() + static_cast<std::ptrdiff_t>(j));
-        numbers.erase(numbers.begin() + static_cast<std::ptrdiff_t>(j));
+    std::vector<KeptEnd> kept;
+    eachEndWithoutGoal(found_, canReach, [&](const std::vector<uint32_t>& states) {
+      KeptEnd end{.wrong = {inAll(states), missing(states)}, .first = states.front()};
+      const auto covers = [&](const KeptEnd& other) { return end.wrong.isWithin(other.wrong); };
+      const auto covering = std::ranges::find_if(kept, covers);
+      if (covering != kept.end()) {
+        if (covering->wrong.isWithin(end.wrong)) covering->first = std::min(covering->first, end.first);
+        return;
       }
-      if (wrongs.size() == kMostEnds) {
+      std::erase_if(kept, [&](const KeptEnd& other) { return other.wrong.isWithin(end.wrong); });
+      if (kept.size() == kMostEnds)
         proof.hasMoreEnds = true;
-        continue;
-      }
-      wrongs.push_back(std::move(wrong));
-      numbers.push_back(i);
+      else
+        kept.push_back(std::move(end));
+    });
+    std::ranges::sort(kept, {}, &KeptEnd::first);
+    proof.ends.reserve(kept.size());
+    for (const KeptEnd& end : kept) {
+      // From a state of an end, nothing but that end can be reached.
+      std::vector<uint32_t> states = reachableFrom(found_, end.first);
+      std::ranges::sort(states);
+      proof.ends.push_back(stuckEnd(trapTo(std::move(states), canReach)));
     }
-    proof.ends.reserve(numbers.size());
-    for (const size_t number : numbers) proof.ends.push_back(stuckEnd(trapTo(ends[number], canReach)));
   }
 
   // A shortest way to an end, parted where the goal gets out of reach on it.

@@ -47,8 +47,10 @@ struct Backward {
 // cannot be left, so all are found first.
 class StrongComponents {
  public:
-  explicit StrongComponents(const Exploration& found)
+  // `onClosed`: is called with each component that nothing leads out of; nullptr: nobody asks.
+  explicit StrongComponents(const Exploration& found, const OnEnd* onClosed = nullptr)
       : found_(found),
+        onClosed_(onClosed),
         order_(found.states.size(), kUnseen),
         low_(found.states.size()),
         component_(found.states.size(), kUnseen) {}
@@ -58,7 +60,6 @@ class StrongComponents {
     if (order_[root] == kUnseen) walk(root);
   }
 
-  size_t count() const { return closed_.size(); }
   uint32_t of(uint32_t state) const { return component_[state]; }
   // Nothing leads out of it.
   bool closed(uint32_t component) const { return closed_[component]; }
@@ -113,11 +114,17 @@ class StrongComponents {
         closed = closed && component_[*found_.edges[e]] == number;
       }
     }
+    if (closed && onClosed_ != nullptr) {
+      std::vector<uint32_t> members(first, open_.end());
+      std::ranges::sort(members);
+      (*onClosed_)(members);
+    }
     open_.erase(first, open_.end());
     closed_.push_back(closed);
   }
 
   const Exploration& found_;
+  const OnEnd* onClosed_;
   std::vector<uint32_t> order_;  // in which states were entered
   std::vector<uint32_t> low_;
   std::vector<uint32_t> component_;
@@ -189,28 +196,13 @@ std::optional<uint32_t> firstDoomed(const std::vector<bool>& canReach) {
   return static_cast<uint32_t>(first - canReach.begin());
 }
 
-std::vector<std::vector<uint32_t>> endsWithoutGoal(const Exploration& found,
-                                                   const std::vector<bool>& canReach) {
-  StrongComponents components(found);
+void eachEndWithoutGoal(const Exploration& found, const std::vector<bool>& canReach, const OnEnd& onEnd) {
+  StrongComponents components(found, &onEnd);
   for (uint32_t state = 0; state < found.states.size(); state++) {
     if (!canReach[state]) {
       components.add(state);
     }
   }
-  std::vector<std::vector<uint32_t>> ends;
-  std::vector<uint32_t> numbers(components.count(), kUnseen);  // by component, its place in `ends`
-  for (uint32_t state = 0; state < found.states.size(); state++) {
-    const uint32_t component = components.of(state);
-    if (canReach[state] || !components.closed(component)) {
-      continue;
-    }
-    if (numbers[component] == kUnseen) {
-      numbers[component] = static_cast<uint32_t>(ends.size());
-      ends.emplace_back();
-    }
-    ends[numbers[component]].push_back(state);
-  }
-  return ends;
 }
 
 std::vector<uint32_t> reachableFrom(const Exploration& found, uint32_t state) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -34,10 +35,12 @@ struct Trap {
 // state after it is explored.
 Trap trapFrom(const Exploration& found, uint32_t doomed);
 
-// Returns all sets of states that lead only to each other and from which the goal is out of reach, each set
-// ascending, in the order of their first states. `canReach` is what canReachGoal() returns.
-std::vector<std::vector<uint32_t>> endsWithoutGoal(const Exploration& found,
-                                                   const std::vector<bool>& canReach);
+using OnEnd = std::function<void(const std::vector<uint32_t>& states)>;
+
+// Calls `onEnd` with each set of states that lead only to each other and from which the goal is out of reach,
+// each set ascending; keeps none of them. The order of the sets is the same for the same exploration.
+// `canReach` is what canReachGoal() returns.
+void eachEndWithoutGoal(const Exploration& found, const std::vector<bool>& canReach, const OnEnd& onEnd);
 
 // Returns every state that `state` can reach, itself included, nearest first. All of them must have been
 // expanded.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/prove/small_operator.h"
 #include "tests/support/program.h"
 
 namespace lastout {
@@ -93,7 +94,11 @@ TEST_F(ChangedFrom, WhatIsAsStuckAsBeforeIsNotWorse) {
   const Ran ran = prove("head", kDeletes + "manifests --changed-from ../base");
   EXPECT_EQ(ran.exitCode, 0);
   EXPECT_THAT(ran.out, AllOf(StartsWith("NOT WORSE"), HasSubstr("STUCK before, STUCK now"),
-                             HasSubstr("It is still STUCK, in no other way than before.")));
+                             HasSubstr("It is still STUCK, in no other way than before")));
+  const auto side = nlohmann::json::parse(
+      prove("head", kDeletes + "-o json manifests --changed-from ../base").out)["scenarios"][0];
+  EXPECT_EQ(side["before"]["file"], "../base/manifests/operator.yaml");
+  EXPECT_EQ(side["now"]["file"], "manifests/operator.yaml");
   EXPECT_EQ(prove("head", kDeletes + "manifests").exitCode, 1) << "that is what prove alone is for";
 }
 
@@ -110,6 +115,9 @@ TEST_F(ChangedFrom, ScenariosMatchByTheirPathsAndWhatIsWorseComesFirst) {
   EXPECT_THAT(same.out, HasSubstr("Compared with ../base: 2 NOT WORSE, 1 NEW, 1 GONE"));
   EXPECT_THAT(same.out, AllOf(HasSubstr("NEW  cycle-of-two  STUCK now  (scenarios/new.yaml)"),
                               HasSubstr("GONE  cycle-of-two  (../base/scenarios/gone.yaml)")));
+  // In the order of the last line.
+  EXPECT_LT(same.out.find("NOT WORSE  "), same.out.find("NEW  "));
+  EXPECT_LT(same.out.find("NEW  "), same.out.find("GONE  "));
 
   // The story without its guard.
   std::string text = read("head/scenarios/a/story.yaml");
@@ -164,9 +172,73 @@ TEST_F(ChangedFrom, WhatCouldNotBeReadBeforeIsNew) {
 TEST_F(ChangedFrom, ABoundLeavesItOpen) {
   put("scenarios/story-one-work.yaml", "base/story.yaml");
   put("scenarios/story-one-work.yaml", "head/story.yaml");
+  write("head/story.yaml", "# another file\n" + read("head/story.yaml"));
   const Ran ran = prove("head", "--max-states 50 story.yaml --changed-from ../base");
   EXPECT_EQ(ran.exitCode, 3);
   EXPECT_THAT(ran.out, AllOf(StartsWith("NOT DECIDED"), HasSubstr("--max-states")));
+}
+
+// Or else one large scenario would fail the check of every change.
+TEST_F(ChangedFrom, ABoundLeavesNothingOpenOfWhatIsNotChanged) {
+  put("scenarios/story-one-work.yaml", "base/story.yaml");
+  put("scenarios/story-one-work.yaml", "head/story.yaml");
+  const Ran ran = prove("head", "--max-states 50 story.yaml --changed-from ../base");
+  EXPECT_EQ(ran.exitCode, 0);
+  EXPECT_THAT(ran.out, AllOf(StartsWith("NOT WORSE"), HasSubstr("still NOT DECIDED")));
+}
+
+// A scenario of the small operator that expects this.
+std::string expecting(const std::string& expectations) {
+  return "apiVersion: lastout.dev/v1alpha1\nkind: Scenario\nmetadata: {name: small}\nspec:\n"
+         "  controllers:\n    - name: cleanup\n      runsIn: deployments.apps/operator/operator\n"
+         "      removes: {finalizer: example.com/cleanup, from: widgets.example.com}\n"
+         "  steps:\n    - delete: [deployments.apps/operator/operator, widgets/one]\n"
+         "  expect:\n" +
+         expectations + lastout::prove::kOperator;
+}
+
+// Where a scenario expects to get stuck, nobody looks at `never` and `exists` in every order. What was wrong
+// all the time is not worse as soon as somebody looks.
+TEST_F(ChangedFrom, BothAreAskedWhatIsExpectedNow) {
+  const std::string guard = lastout::prove::kGuard;
+  write("base/never.yaml", expecting("    ends: stuck\n    never: [widgets/one gone]\n") + guard);
+  write("head/never.yaml", expecting("    ends: empty\n    never: [widgets/one gone]\n") + guard);
+  const Ran never = prove("head", "never.yaml --changed-from ../base");
+  EXPECT_EQ(never.exitCode, 0) << never.out;
+  EXPECT_THAT(never.out, HasSubstr("BROKEN before, BROKEN now"));
+  write("base/exists.yaml", expecting("    ends: stuck\n    exists: [deployments.apps/operator/operator]\n"));
+  write("head/exists.yaml", expecting("    ends: empty\n    exists: [deployments.apps/operator/operator]\n"));
+  const Ran exists = prove("head", "exists.yaml --changed-from ../base");
+  EXPECT_EQ(exists.exitCode, 0) << exists.out;
+  EXPECT_THAT(exists.out, HasSubstr("STUCK before, STUCK now"));
+}
+
+// The folder holds the path, so it is the right one, although no file matches.
+TEST_F(ChangedFrom, AFolderWhoseFilesHaveAllOtherNamesIsCompared) {
+  put("scenarios/cycle-of-two.yaml", "base/scenarios/old.yaml");
+  put("scenarios/cycle-of-two.yaml", "head/scenarios/new.yaml");
+  const Ran renamed = prove("head", "scenarios --changed-from ../base");
+  EXPECT_EQ(renamed.exitCode, 0) << renamed.err;
+  EXPECT_THAT(renamed.out, HasSubstr("1 NEW, 1 GONE"));
+  fs::remove(folder_ / "head/scenarios/new.yaml");
+  const Ran gone = prove("head", "scenarios --changed-from ../base");
+  EXPECT_EQ(gone.exitCode, 0) << gone.err;
+  EXPECT_THAT(gone.out, HasSubstr("Compared with ../base: 1 GONE"));
+  put(kOperator, "base/manifests/operator.yaml");
+  put("scenarios/README.md", "head/manifests/README.md");
+  const Ran manifests = prove("head", kDeletes + "manifests --changed-from ../base");
+  EXPECT_EQ(manifests.exitCode, 0) << manifests.err;
+  EXPECT_THAT(manifests.out, HasSubstr("Compared with ../base: 1 GONE"));
+}
+
+TEST_F(ChangedFrom, AFolderThatHoldsNothingAnyMoreHasLostItsGuard) {
+  put(kOperator, "base/manifests/operator.yaml");
+  put(kGuard, "base/guards/guard.yaml");
+  put(kOperator, "head/manifests/operator.yaml");
+  fs::create_directories(folder_ / "head/guards");
+  const Ran ran = prove("head", kDeletes + "manifests guards --changed-from ../base");
+  EXPECT_EQ(ran.exitCode, 1) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("CriticalService guards it any more"));
 }
 
 TEST_F(ChangedFrom, CiIsToldAndTheJsonIsStable) {

@@ -133,6 +133,29 @@ void expectRightTrap(const Graph& graph, const Truth& truth, const Exploration& 
   }
 }
 
+// Each end but once, whole and ascending; none from which the goal can be reached.
+void expectRightEnds(const Graph& graph, const Truth& truth, const Exploration& found,
+                     const std::vector<bool>& can) {
+  std::vector<bool> seen(found.states.size());
+  eachEndWithoutGoal(found, can, [&](const std::vector<uint32_t>& states) {
+    ASSERT_FALSE(states.empty());
+    EXPECT_TRUE(std::ranges::is_sorted(states));
+    const uint32_t node = Graph::node(found.states[states.front()]);
+    for (uint32_t id = 0; id < found.states.size(); id++) {
+      const bool together = truth.reaches(node, Graph::node(found.states[id]));
+      EXPECT_EQ(std::ranges::binary_search(states, id), together);
+    }
+    for (const uint32_t state : states) {
+      EXPECT_FALSE(seen[state]);
+      seen[state] = true;
+    }
+  });
+  for (uint32_t id = 0; id < found.states.size(); id++) {
+    const uint32_t node = Graph::node(found.states[id]);
+    EXPECT_EQ(seen[id], truth.inClosedSet(node) && !truth.reachesGoal(graph, node)) << node;
+  }
+}
+
 TEST(Explore, AgreesWithTheDefinitionsOnRandomGraphs) {
   std::mt19937 random(1);
   for (int round = 0; round < 1000; round++) {
@@ -153,6 +176,7 @@ TEST(Explore, AgreesWithTheDefinitionsOnRandomGraphs) {
       EXPECT_EQ(can[id], truth.reachesGoal(graph, node)) << node;
     }
     expectRightTrap(graph, truth, found, can);
+    expectRightEnds(graph, truth, found, can);
   }
 }
 

@@ -171,6 +171,49 @@ TEST(ProofChange, AnIntentThatGivesTheProviderUpIsALoss) {
   EXPECT_THAT(kindsOf(compared(operatorWith(kGuard), operatorWith(given))), Contains("lost-guard"));
 }
 
+// Who may delete the CriticalService first may delete its provider next.
+TEST(ProofChange, AnIntentByWhichTheServiceMayGoFirstIsALoss) {
+  const std::string mayGo = replaced(kGuard, "spec:\n", "spec:\n  deletionIntent: BestEffortDeletion\n");
+  const ProofChange change = compared(operatorWith(kGuard), operatorWith(mayGo));
+  ASSERT_THAT(kindsOf(change), ElementsAre("lost-guard"));
+  EXPECT_EQ(change.worse[0].object, "criticalservices.lastout.dev/operator");
+  EXPECT_THAT(change.worse[0].text,
+              AllOf(HasSubstr("may be deleted before deployments.apps/operator/operator"),
+                    HasSubstr("BestEffortDeletion"), HasSubstr("example.com/cleanup")));
+  EXPECT_THAT(kindsOf(compared(operatorWith(mayGo), operatorWith(kGuard))), IsEmpty());
+  const std::string second = replaced(kGuard, "metadata: {name: operator}", "metadata: {name: second}");
+  EXPECT_THAT(kindsOf(compared(operatorWith(kGuard), operatorWith(mayGo + second))), IsEmpty())
+      << "another CriticalService stays, and waits for the same";
+}
+
+TEST(ProofChange, TheOtherEnforcementIsALoss) {
+  const std::string held = replaced(kGuard, "spec:\n", "spec:\n  enforcement: Hold\n");
+  const auto textsOf = [&](const std::string& before, const std::string& now) {
+    std::vector<std::string> texts;
+    for (const Worsening& each : compared(operatorWith(before), operatorWith(now)).worse)
+      if (each.kind == WorseningKind::Guard) texts.push_back(each.text);
+    return texts;
+  };
+  EXPECT_THAT(textsOf(kGuard, held), ElementsAre(HasSubstr("cannot be taken back")));
+  EXPECT_THAT(textsOf(held, kGuard), ElementsAre(HasSubstr("no finalizer keeps")));
+  // One that says Deny is enough, whichever it is.
+  const auto named = [](const std::string& guard, const std::string& name) {
+    return replaced(guard, "metadata: {name: operator}", "metadata: {name: " + name + "}");
+  };
+  EXPECT_THAT(textsOf(named(kGuard, "a") + named(kGuard, "b"), named(held, "a") + named(kGuard, "b")),
+              IsEmpty());
+}
+
+TEST(ProofChange, DeletionsThatNobodyRunsLaterAreALoss) {
+  const std::string steps = "  carryOut: false\n" + kDeleteOperatorAndWidget;
+  const ProofChange change = compared(operatorWith(kGuard), operatorWith(kGuard, steps));
+  ASSERT_THAT(kindsOf(change), ElementsAre("lost-guard"));
+  EXPECT_THAT(change.worse[0].text, HasSubstr("`carryOut: false`"));
+  EXPECT_THAT(kindsOf(compared(operatorWith(kGuard, steps), operatorWith(kGuard))), IsEmpty());
+  EXPECT_THAT(kindsOf(compared(operatorWith(""), operatorWith("", steps))), IsEmpty())
+      << "nothing is denied, so nothing is left to be deleted later";
+}
+
 TEST(ProofChange, ScalingAndDependenciesCount) {
   const std::string scaling = replaced(kGuard, "spec:\n", "spec:\n  guard: {scaleToZero: true}\n");
   const ProofChange scaled = compared(operatorWith(scaling), operatorWith(kGuard));
@@ -241,6 +284,70 @@ TEST(ProofChange, AnEventThatComesTooEarlyIsWorse) {
   EXPECT_THAT(change.worse[0].steps, Not(IsEmpty()));
   const Side broken = operatorWith(kGuard, kDeleteOperatorAndWidget + never);
   EXPECT_EQ(compared(broken, broken).result, ChangeResult::NotWorse);
+}
+
+// --- what is expected
+
+const std::string kExpectsAll =
+    "  expect:\n    before:\n      - [widgets/one gone, deployments.apps/operator/operator gone]\n"
+    "    never: [namespaces/operator gone]\n    exists: [namespaces/operator]\n";
+
+TEST(ProofChange, WhatIsExpectedNoLongerIsTold) {
+  const Side before = operatorWith(kGuard, kDeleteOperatorAndWidget + kExpectsAll);
+  const ProofChange change = compared(before, operatorWith(kGuard));
+  EXPECT_EQ(change.result, ChangeResult::NotWorse);
+  ASSERT_THAT(change.notes, ElementsAre(AllOf(HasSubstr("it no longer expects"),
+                                              HasSubstr("widgets.example.com/one gone `before` "
+                                                        "deployments.apps/operator/operator gone"),
+                                              HasSubstr("`never` namespaces/operator gone"),
+                                              HasSubstr("that namespaces/operator `exists`"))));
+  EXPECT_THAT(toText(change, {}), HasSubstr("It no longer expects"));
+  EXPECT_THAT(nlohmann::json::parse(toJson(std::vector{change}, "base"))["scenarios"][0]["notes"].dump(),
+              HasSubstr("it no longer expects"));
+  EXPECT_THAT(compared(before, before).notes, IsEmpty());
+  EXPECT_THAT(compared(operatorWith(kGuard), before).notes, IsEmpty()) << "more is expected";
+}
+
+TEST(ProofChange, WhatIsExpectedInOtherWordsIsExpectedStill) {
+  const std::string other =
+      "  expect:\n    before:\n      - [widgets.example.com/one gone, deployments/operator/operator gone]\n"
+      "    never: [namespace/operator gone]\n    exists: [namespace/operator]\n";
+  EXPECT_THAT(compared(operatorWith(kGuard, kDeleteOperatorAndWidget + kExpectsAll),
+                       operatorWith(kGuard, kDeleteOperatorAndWidget + other))
+                  .notes,
+              IsEmpty());
+}
+
+TEST(ProofChange, AnExpectationOfWhatIsGoneIsNotMissed) {
+  const std::string never = "  expect:\n    never: [widgets/two gone]\n";
+  EXPECT_THAT(
+      compared(operatorWith(kGuard + kSecondWidget, kDeleteOperatorAndWidget + never), operatorWith(kGuard))
+          .notes,
+      IsEmpty());
+}
+
+TEST(ProofChange, ADeletionThatNobodyAsksForAnyMoreIsTold) {
+  const std::string steps = "  steps:\n    - delete: [widgets/one]\n";
+  const ProofChange change = compared(operatorWith(""), operatorWith("", steps));
+  EXPECT_EQ(change.result, ChangeResult::Better);
+  EXPECT_THAT(change.notes,
+              ElementsAre(AllOf(HasSubstr("no client deletes"), HasSubstr("operator/operator any more"))));
+}
+
+TEST(ProofChange, AStuckEndThatIsExpectedNowIsTold) {
+  const std::string stuck = "  expect:\n    ends: stuck\n";
+  const ProofChange change =
+      compared(operatorWith(kGuard), operatorWith(kGuard, kDeleteOperatorAndWidget + stuck));
+  EXPECT_THAT(change.notes, ElementsAre(HasSubstr("it is expected to get stuck now")));
+}
+
+TEST(ProofChange, WhichDeletionsAreUnsafeIsNotSaid) {
+  Side side = operatorWith("");
+  side.report.proof.verdict = ProofResult::Unsafe;
+  side.report.unsafe = Counterexample{.text = "unsafe", .steps = {}};
+  const ProofChange change = compared(side, side);
+  EXPECT_EQ(change.result, ChangeResult::NotWorse);
+  EXPECT_THAT(change.notes, ElementsAre("it is still UNSAFE; which deletions are unsafe is not compared"));
 }
 
 // --- assumptions
@@ -323,6 +430,34 @@ TEST(ProofChange, WhatABoundLeavesOpenIsNotDecided) {
   const ProofChange open = compared(partOfStuck, stuck);
   EXPECT_EQ(open.result, ChangeResult::Undecided);
   EXPECT_THAT(open.notes, ElementsAre(HasSubstr("of how it is before")));
+}
+
+TEST(ProofChange, EndsThatWereNotKeptLeaveOpenWhatIsNotAmongThoseThatWere) {
+  Side before = operatorWith(kSecondWidget, kDeleteOperatorAndWidgets);
+  before.report.proof.hasMoreEnds = true;
+  EXPECT_EQ(compared(before, operatorWith("", kDeleteOperatorAndWidgets)).result, ChangeResult::NotWorse)
+      << "the end is a part of one that was kept";
+  const std::string third = replaced(kSecondWidget, "name: two", "name: three");
+  const ProofChange open = compared(before, operatorWith(kSecondWidget + third, kDeleteOperatorAndWidgets));
+  EXPECT_EQ(open.result, ChangeResult::Undecided);
+  EXPECT_THAT(open.notes, ElementsAre(HasSubstr("more than 100 ways")));
+  Side now = operatorWith(kSecondWidget, kDeleteOperatorAndWidgets);
+  now.report.proof.hasMoreEnds = true;
+  EXPECT_EQ(compared(operatorWith(kSecondWidget, kDeleteOperatorAndWidgets), now).result,
+            ChangeResult::Undecided)
+      << "ends that were not kept may be others than before";
+}
+
+TEST(ProofChange, WhatIsReadFromTheSameBytesIsNoWorseWithinAnyBound) {
+  const Side part(smallScenario(kDeleteOperatorAndWidget, std::string(kOperator) + kGuard),
+                  Bounds{.states = 10});
+  const ProofChange change = unchangedScenario(part.report, "base/small.yaml");
+  EXPECT_EQ(change.result, ChangeResult::NotWorse);
+  EXPECT_THAT(change.notes, ElementsAre(HasSubstr("still NOT DECIDED")));
+  ASSERT_TRUE(change.before);
+  EXPECT_EQ(change.before->file, "base/small.yaml");
+  EXPECT_EQ(change.now->file, "small.yaml");
+  EXPECT_THAT(unchangedScenario(operatorWith(kGuard).report, "").notes, IsEmpty());
 }
 
 // --- what programs read
