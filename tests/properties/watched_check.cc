@@ -39,7 +39,7 @@ Slip slipOf(const Criterion& criterion) {
   return isNamespaced == object.namespaceName.empty() ? Slip::Scope : Slip::None;
 }
 
-bool isMetIfNotInstalled(const Criterion& criterion) {
+bool isMetWhereNotInstalled(const Criterion& criterion) {
   const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
   const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
   return (specific != nullptr && specific->metIfNotInstalled) ||
@@ -240,7 +240,7 @@ class HistoryCheck {
     for (const Criterion& criterion : service.criteria) {
       const Slip slip = slipOf(criterion);
       const bool isOfNothing = !isGroupThere(criterion);
-      if (slip == Slip::None || (isOfNothing && (isMetIfNotInstalled(criterion) || slip != Slip::Type)))
+      if (slip == Slip::None || (isOfNothing && (isMetWhereNotInstalled(criterion) || slip != Slip::Type)))
         continue;
       if (slip == Slip::Scope && !isTypeThere(criticalservice::typeOf(criterion))) continue;
       const auto judged = cluster_.view().judge(service.provider, told().now);
@@ -249,7 +249,7 @@ class HistoryCheck {
                service.meta.name;
       constexpr std::array<const char*, 4> kNames{"", "type", "CRD's name", "scope"};
       coverage_.count("slip in the " + std::string(kNames[static_cast<size_t>(slip)]));
-      if (slip == Slip::Type && isMetIfNotInstalled(criterion))
+      if (slip == Slip::Type && isMetWhereNotInstalled(criterion))
         coverage_.count("slip although met if not installed");
     }
     return {};
@@ -318,7 +318,7 @@ class HistoryCheck {
       const bool isUnderstood = isUnderstoodByTheDocument(plain(), service, criterion);
       const bool isForbidden = told().refused.contains(type);
       if (!isUnderstood) coverage_.count("type never seen");
-      if (isUnderstood && isMetIfNotInstalled(criterion) && !told().wereDefined.contains(type))
+      if (isUnderstood && isMetWhereNotInstalled(criterion) && !told().wereDefined.contains(type))
         coverage_.count("type never seen, met if not installed");
       if (isForbidden && told().definitions.contains(type)) coverage_.count("forbidden, CRD there");
       if (!isGoneWithItsCrd(told(), type)) continue;
