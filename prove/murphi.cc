@@ -217,6 +217,7 @@ std::string MurphiModel::goal() const {
   for (const std::vector<Slot>& some : compiled_.exists) {
     if (!compiled_.mustExist) break;
     std::vector<std::string> any;
+    any.reserve(some.size());
     for (const Slot slot : some) any.push_back("live(" + names_.slot(slot) + ")");
     all.push_back(anyOf(any));
   }

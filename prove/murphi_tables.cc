@@ -89,6 +89,7 @@ class TableWriter {
   std::string present(Slot slot) const { return "present(" + names_.slot(slot) + ")"; }
   std::string allPresent(const std::vector<Slot>& slots) const {
     std::vector<std::string> all;
+    all.reserve(slots.size());
     for (const Slot slot : slots) all.push_back(present(slot));
     return allOf(all);
   }
@@ -334,6 +335,7 @@ std::string TableWriter::hasReadyPod(Slot workload) const {
   std::set<Slot> pods;
   podsOf(workload, pods);
   std::vector<std::string> any;
+  any.reserve(pods.size());
   for (const Slot pod : pods) any.push_back("ready(" + names_.slot(pod) + ")");
   return anyOf(any);
 }

@@ -26,8 +26,8 @@ struct Opinion {
   uint64_t states = 0;
   friend bool operator==(const Opinion&, const Opinion&) = default;
 };
-void PrintTo(const Opinion& opinion, std::ostream* out) {
-  *out << opinion.verdict << ", " << opinion.states << " states";
+std::ostream& operator<<(std::ostream& out, const Opinion& opinion) {
+  return out << opinion.verdict << ", " << opinion.states << " states";
 }
 
 std::unique_ptr<const replay::Ready> shipped(const std::string& name) {
@@ -109,8 +109,8 @@ struct Mistake {
   const char* right;
   const char* wrong;
 };
-void PrintTo(const Mistake& mistake, std::ostream* out) {
-  *out << mistake.wrong << " in " << mistake.scenario;
+std::ostream& operator<<(std::ostream& out, const Mistake& mistake) {
+  return out << mistake.wrong << " in " << mistake.scenario;
 }
 
 class Mistakes : public ::testing::TestWithParam<Mistake> {};
