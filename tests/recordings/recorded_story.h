@@ -44,7 +44,7 @@ RecordedStory readStory(const std::string& name, kube::KubernetesVersion kuberne
 struct StoryName {
   std::string name;
   kube::KubernetesVersion kubernetes = kube::kNewestKubernetes;
-  friend void PrintTo(const StoryName& story, std::ostream* out) { *out << story.test(); }
+  friend std::ostream& operator<<(std::ostream& out, const StoryName& story) { return out << story.test(); }
   std::string test() const;  // "guarded_1_26"
 };
 std::vector<StoryName> storyNames();
