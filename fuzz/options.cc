@@ -81,7 +81,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const std::string key(take(value, '='));
     query.emplace(key, value);
   }
-  for (const auto version : {kube::KubernetesVersion::V1_26, kube::KubernetesVersion::V1_36}) {
+  for (const auto version :
+       {lastout::kube::KubernetesVersion::V1_26, lastout::kube::KubernetesVersion::V1_36}) {
     if (const auto options = simulator::parseListOptions(query, version); !options)
       checkRefusal(options.error());
   }
