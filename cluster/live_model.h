@@ -30,7 +30,7 @@ struct LiveSlot {
   std::vector<std::string> claims;         // workload, Pod: what was given
   std::vector<Slot> mounts;                // Pod that is present: the claims
   std::optional<kube::ObjectKey> boundTo;  // claim, volume: as of LiveObject
-  bool awaitsPods = false;                 // Namespace: nothing else in it is deleted yet
+  bool awaitsPods = false;                 // Namespace: its Pods are deleted first, and some are left
   std::vector<Slot> absent;                // Namespace, CRD: the slots in it that are not in its content
 };
 

@@ -20,7 +20,8 @@ tl::expected<Scenarios, kube::Errors> loadScenarios(const std::vector<std::strin
 tl::expected<Scenarios, kube::Errors> loadDeletions(const std::vector<std::string>& paths,
                                                     const std::vector<std::string>& references);
 
-// What is wrong with the paths of scenarios by their looks: what other commands read, or other options.
+// Returns an error for each path that cannot name a scenario: it looks like the input of another command, or
+// like an option.
 kube::Errors refusedScenarioPaths(const std::vector<std::string>& paths);
 
 // Prints the warnings about scenarios on the standard error. Fails where they cannot be found.

@@ -103,13 +103,16 @@ int exitCodeOf(const ProofReport& report, const ProveOptions& options) {
   return report.proof.verdict == ProofResult::Proven && report.expected ? kOk : kFailed;
 }
 
-// Both reports, in the forms that CI systems show.
+// What the options name, in the order in which openOutputs() opens it.
+enum Output : size_t { JUnit, Sarif, Murphi, CertificateFile };
+
+// Writes both reports, in the forms that CI systems show.
 template <class Judged>  // JudgedProof, ProofChange
 kube::Result<void> write(OutputFiles& outputs, const std::vector<Judged>& judged) {
-  if (outputs[0]) {
-    if (auto written = outputs[0]->finish(prove::toJUnit(judged)); !written) return written;
+  if (outputs[JUnit]) {
+    if (auto written = outputs[JUnit]->finish(prove::toJUnit(judged)); !written) return written;
   }
-  return outputs[1] ? outputs[1]->finish(prove::toSarif(judged)) : kube::Result<void>{};
+  return outputs[Sarif] ? outputs[Sarif]->finish(prove::toSarif(judged)) : kube::Result<void>{};
 }
 
 kube::Result<void> finish(OutputFiles& outputs, const std::vector<ProofReport>& reports,
@@ -157,7 +160,7 @@ int exitCodeOf(const std::vector<prove::ProofChange>& changes) {
   return is(prove::ChangeResult::Undecided) ? kUndecided : kOk;
 }
 
-// What a change made worse, that first.
+// Tells what a change made worse, and that before the rest.
 int runCompare(const ProveOptions& options) {
   auto pairs = loadPairs(options.paths, {options.changedFrom, options.deletes});
   if (!pairs) return badInput(pairs.error());
@@ -193,7 +196,7 @@ int runProve(const ProveOptions& options) {
   if (!options.certificate.empty()) {
     if (const auto ready = onlyScenario(*all, "--certificate"); !ready) return badInput(ready.error());
   }
-  if (auto written = writeMurphi((*outputs)[2], *all, scopeOf(*all->front(), options)); !written)
+  if (auto written = writeMurphi((*outputs)[Murphi], *all, scopeOf(*all->front(), options)); !written)
     return badInput(written.error());
   const replay::TextStyle style = styleOf(options);
   Progress progress(std::cerr, terminalOf(STDERR_FILENO, client::processEnvironment()));
@@ -207,7 +210,7 @@ int runProve(const ProveOptions& options) {
     if (options.output == "text") std::cout << prove::toText(reports.back(), style) << std::flush;
   }
   if (auto written = finish(*outputs, reports, options); !written) return badInput(written.error());
-  if (auto written = writeCertificate((*outputs)[3], reports.front().proof); !written)
+  if (auto written = writeCertificate((*outputs)[CertificateFile], reports.front().proof); !written)
     return badInput(written.error());
   std::cout << (options.output == "json" ? prove::toJson(reports) : prove::summary(reports, style));
   return exitCode;

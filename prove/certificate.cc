@@ -36,7 +36,7 @@ class CertificateReader {
         !endsLine())
       return fail("how many states there are, and of how many words, is to follow: at most " +
                   std::to_string(kMostCertifiedStates) + " and " + std::to_string(kMostWords));
-    // What is promised is not believed: each number takes two characters at least.
+    // Nothing is reserved for more states than the text can hold: each number takes two characters at least.
     if (*states * (*words + 1) * 2 > rest_.size()) return fail("the certificate ends too early: it was cut");
     Certificate certificate{.words = static_cast<uint32_t>(*words), .states = {}, .ranks = {}};
     certificate.states.reserve(*states * *words);

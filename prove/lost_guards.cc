@@ -212,7 +212,7 @@ class GuardComparer {
     });
   }
 
-  // What is guarded besides a provider, for its sake.
+  // Compares the objects that are guarded because a provider needs them.
   void compareOthers() {
     for (const auto& [key, provider] : former_) {
       const auto current = current_.find(key);
@@ -316,7 +316,7 @@ class GuardComparer {
     return {};
   }
 
-  // Of the denials of a request in the former model: those that rest on nothing that is gone.
+  // Returns the policies that denied a request in the former model for something that is still there.
   std::vector<std::string> standingDenials(const cluster::PolicyRequest& request) {
     std::vector<std::string> names;
     for (const cluster::PolicyDenial& denial :

@@ -1,10 +1,9 @@
-#include "prove/murphi_text.h"
-
 #include <algorithm>
 #include <set>
 
 #include "cluster/machine.h"
 #include "kube/well_known.h"
+#include "prove/murphi_tables.h"
 
 namespace lastout::prove {
 

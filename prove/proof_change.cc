@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kMostWrong = 8;  // names in a sentence
 
-// What is wrong in an end, by names that mean the same in two models.
+// What is wrong in an end. Objects are named as people name them, as their numbers differ between two models.
 struct WrongNames {
   std::set<std::string> left;
   std::set<std::string> missing;

@@ -66,7 +66,7 @@ struct ProvenScenario {
 // open.
 ProofChange compareProofs(const ProvenScenario& before, const ProvenScenario& now);
 
-// Returns the result of a scenario that was read from the same bytes before, so that one proof is enough:
+// Returns the result of a scenario whose files have not changed, so that one proof is enough:
 // nothing is worse, whether or not a bound was met.
 ProofChange unchangedScenario(ProofReport now, const std::string& formerFile);
 

@@ -59,7 +59,7 @@ class EmbeddedCluster {
   // Controllers work by the clock from now on, in a thread of their own.
   void start();
   void stop();
-  // Without that thread: lets controllers do what is due until then, and moves the clock there.
+  // Without that thread: lets controllers do what is due until then.
   void runUntil(std::chrono::milliseconds then);
 
  private:

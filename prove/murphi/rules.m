@@ -27,29 +27,18 @@ end;
 
 ruleset s: slot_t do
   rule "the garbage collector deletes" live(s) & object[s].collector.phase = NoFlight & !has_solid_owner(s) & has_other_owner(s) ==>
-  var f: flight_t; answer: answer_t;
   begin
-    clear f;
-    send_delete(Collector, s, collector_policy(s), OnUid, f, answer);
-    if answer = IsUnderWay then object[s].collector := f; end;
+    controller_sends(Collector, s, collector_policy(s), OnUid, object[s].collector);
   end;
 
   rule "the read before the garbage collector's DELETE" object[s].collector.phase = Decided ==>
-  var f: flight_t; answer: answer_t;
   begin
-    f := object[s].collector;
-    clear object[s].collector;
-    confirm_delete(Collector, s, collector_policy(s), OnUid, f, answer);
-    if answer = IsUnderWay then object[s].collector := f; end;
+    controller_confirms(Collector, s, collector_policy(s), OnUid, object[s].collector);
   end;
 
   rule "the garbage collector's DELETE is committed" object[s].collector.phase = Confirmed ==>
-  var f: flight_t; answer: answer_t;
   begin
-    f := object[s].collector;
-    clear object[s].collector;
-    commit_reviewed(Collector, s, collector_policy(s), OnUid, f, answer);
-    if answer = IsUnderWay then object[s].collector := f; end;
+    controller_commits(Collector, s, collector_policy(s), OnUid, object[s].collector);
   end;
 
   rule "the garbage collector drops references" live(s) & has_solid_owner(s) & has_other_owner(s) ==>
@@ -70,29 +59,18 @@ ruleset s: slot_t do
 
   rule "the namespace controller deletes"
     live(s) & ends_content(namespace_of(s)) & object[s].lifecycle.phase = NoFlight & (role(s) = Pod | !awaits_pods(namespace_of(s))) ==>
-  var f: flight_t; answer: answer_t;
   begin
-    clear f;
-    send_delete(Lifecycle, s, Background, OnNothing, f, answer);
-    if answer = IsUnderWay then object[s].lifecycle := f; end;
+    controller_sends(Lifecycle, s, Background, OnNothing, object[s].lifecycle);
   end;
 
   rule "the read before the namespace controller's DELETE" object[s].lifecycle.phase = Decided ==>
-  var f: flight_t; answer: answer_t;
   begin
-    f := object[s].lifecycle;
-    clear object[s].lifecycle;
-    confirm_delete(Lifecycle, s, Background, OnNothing, f, answer);
-    if answer = IsUnderWay then object[s].lifecycle := f; end;
+    controller_confirms(Lifecycle, s, Background, OnNothing, object[s].lifecycle);
   end;
 
   rule "the namespace controller's DELETE is committed" object[s].lifecycle.phase = Confirmed ==>
-  var f: flight_t; answer: answer_t;
   begin
-    f := object[s].lifecycle;
-    clear object[s].lifecycle;
-    commit_reviewed(Lifecycle, s, Background, OnNothing, f, answer);
-    if answer = IsUnderWay then object[s].lifecycle := f; end;
+    controller_commits(Lifecycle, s, Background, OnNothing, object[s].lifecycle);
   end;
 
   rule "a namespace is empty" role(s) = Namespace & ends_content(s) & is_empty(s) & !discovery_fails() ==>
@@ -134,29 +112,18 @@ ruleset s: slot_t do
   end;
 
   rule "lastout runs a deferred deletion" CARRIES_OUT & object[s].lastout.phase = NoFlight & carries_out(s) ==>
-  var f: flight_t; answer: answer_t;
   begin
-    clear f;
-    send_delete(Lastout, s, object[s].deferred_policy, OnVersion, f, answer);
-    if answer = IsUnderWay then object[s].lastout := f; end;
+    controller_sends(Lastout, s, object[s].deferred_policy, OnVersion, object[s].lastout);
   end;
 
   rule "the read before lastout's DELETE" object[s].lastout.phase = Decided & !(terminating(s) & held_finalizer(s) != f_none) ==>
-  var f: flight_t; answer: answer_t;
   begin
-    f := object[s].lastout;
-    clear object[s].lastout;
-    confirm_delete(Lastout, s, lastout_policy(s), OnVersion, f, answer);
-    if answer = IsUnderWay then object[s].lastout := f; end;
+    controller_confirms(Lastout, s, lastout_policy(s), OnVersion, object[s].lastout);
   end;
 
   rule "lastout's DELETE is committed" object[s].lastout.phase = Confirmed & !(terminating(s) & held_finalizer(s) != f_none) ==>
-  var f: flight_t; answer: answer_t;
   begin
-    f := object[s].lastout;
-    clear object[s].lastout;
-    commit_reviewed(Lastout, s, lastout_policy(s), OnVersion, f, answer);
-    if answer = IsUnderWay then object[s].lastout := f; end;
+    controller_commits(Lastout, s, lastout_policy(s), OnVersion, object[s].lastout);
   end;
 
   rule "lastout holds a provider" present(s) & !call_fails(s, OnUpdate) & holding_begins(s) ==>

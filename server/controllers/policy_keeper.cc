@@ -118,7 +118,28 @@ void PolicyKeeper::stop() {
 void PolicyKeeper::withdraw() {
   worker_.stop([] {});
   isWithdrawing_ = true;
-  if (goesOn()) pass();
+  if (!goesOn()) return;
+  readPoliciesAgain();
+  pass();
+}
+
+// Whatever cannot be read stays as its watch has told of it.
+void PolicyKeeper::readPoliciesAgain() {
+  std::vector<std::string> names;
+  {
+    const kube::MutexLock lock(mutex_);
+    for (const auto& [name, seen] : types_[Policies].objects) names.push_back(name);
+  }
+  const ObjectClient client(*server_, options_.patience);
+  for (const std::string& name : names) {
+    auto policy = client.read(client::objectPath({protection::deletionPolicyType(), "", name}));
+    const kube::Value* metadata = policy && *policy ? (*policy)->find("metadata") : nullptr;
+    if (metadata == nullptr) continue;
+    auto meta = kube::parseMeta(*metadata, "");
+    if (!meta) continue;
+    const kube::MutexLock lock(mutex_);
+    types_[Policies].objects[name] = {std::move(*meta), std::move(**policy)};
+  }
 }
 
 // Before all three types are known nothing is written: what seems to be missing may be there. Without the

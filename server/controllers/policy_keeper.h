@@ -109,6 +109,9 @@ class PolicyKeeper {
   std::string whyForceDoesNotCount(const Kept& kept);
   // Returns the policies that are there; nullopt: it is not known which, and nothing may be written.
   std::optional<std::vector<Kept>> policies();
+  // Reads them from the API server: no later pass makes up for a write that ends in a conflict, as the watch
+  // had not told of the last one yet.
+  void readPoliciesAgain();
   Kept keptOf(const std::string& name, const Seen& seen) const;
   std::vector<protection::StandingAdmissionPolicy> standing();
   void execute(const std::vector<Kept>& kept);

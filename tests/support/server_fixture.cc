@@ -144,6 +144,7 @@ void ServerTest::clearTheWay(std::chrono::minutes until) {
   removeFinalizers("instance");
   remove(std::string(kDefinitions) + "/coolresources.my.crd.group");
   cluster.runUntil(until);
+  cluster.clock().advance(std::chrono::seconds(1));  // until then discovery names the type of the CRD
 }
 
 void ServerTest::patch(const std::string& path, const Json& merged) {
