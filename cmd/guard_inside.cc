@@ -111,6 +111,7 @@ tl::expected<std::unique_ptr<GuardInside>, kube::Errors> GuardInside::open(
   if (!client) return failed(std::move(client.error()));
   simulator::ListenerOptions listening;
   listening.host = kLoopback;
+  listening.kubernetes = cluster.plane().kubernetes();
   listening.certificate = identity.server.certificate;
   listening.privateKey = identity.server.key;
   listening.clientCa = identity.authority.certificate;

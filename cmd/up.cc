@@ -296,12 +296,14 @@ int runUp(const UpOptions& options) {
     discardRecording();
     return badInput(errors);
   };
+  const kube::KubernetesVersion kubernetes = embedded.kubernetes;
   EmbeddedCluster cluster(std::move(embedded));
   stored = &cluster;
 
   ListenerOptions listening;
   listening.host = address->host;
   listening.port = address->port;
+  listening.kubernetes = kubernetes;
   if (!options.plainHttp) {
     listening.certificate = identity->server.certificate;
     listening.privateKey = identity->server.key;

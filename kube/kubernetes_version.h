@@ -67,7 +67,23 @@ constexpr bool tellsEmulatedVersion(KubernetesVersion version) { return version 
 // user guide (rest/031 of both).
 constexpr bool linksToConcepts(KubernetesVersion version) { return version >= KubernetesVersion::V1_36; }
 
-// What has no metadata.creationTimestamp, such as a bookmark, says null for it (rest/081 of both).
+// What has no metadata.creationTimestamp, such as a bookmark or a Pod template, says null for it (rest/072
+// and 081 of both).
 constexpr bool writesNullTimestamps(KubernetesVersion version) { return version < KubernetesVersion::V1_36; }
+
+// Deployments and ReplicaSets count the Pods that terminate (KEP-3973,
+// DeploymentReplicaSetTerminatingReplicas; admission/09 and 11).
+constexpr bool countsTerminatingReplicas(KubernetesVersion version) {
+  return version >= KubernetesVersion::V1_36;
+}
+
+// The garbage collector deletes an object as it last saw it: a DELETE names the resource version, too, and
+// ends in a conflict where the object has changed since (admission/33 and 35).
+constexpr bool collectsByResourceVersion(KubernetesVersion version) {
+  return version >= KubernetesVersion::V1_36;
+}
+
+// A user's extra tells by which certificate or token the user is known (KEP-4193; admission/01 and 06).
+constexpr bool tellsCredentials(KubernetesVersion version) { return version >= KubernetesVersion::V1_36; }
 
 }  // namespace lastout::kube

@@ -230,6 +230,7 @@ HttpNext HttpLoop::dispatch(const HttpConnectionPointer& connection) {
   request.peer = self.peer;
   request.client = self.tls.client();
   request.clientGroups = self.tls.clientGroups();
+  request.clientFingerprint = self.tls.clientFingerprint();
   request.begun = self.since;
   self.endAfterAnswer = !self.reader->keepAlive();
   self.takesChunks = self.reader->takesChunks();

@@ -27,6 +27,7 @@ struct HttpRequest {
   std::string peer;                       // "10.1.2.3:41234"
   std::string client;                     // the common name in a client's verified certificate; empty: none
   std::vector<std::string> clientGroups;  // the organizations in it
+  std::string clientFingerprint;          // its SHA-256, in hexadecimal
   std::chrono::steady_clock::time_point begun;  // when its first byte came
 
   // Returns the value of the first header with that name, which is in lower case; "": there is none.

@@ -195,4 +195,9 @@ std::vector<std::string> TlsConnection::clientGroups() const {
   return tls::subjectTexts(*SSL_get0_peer_certificate(connection_.get()), NID_organizationName);
 }
 
+std::string TlsConnection::clientFingerprint() const {
+  return hasVerifiedClient() ? tls::fingerprintOf(*SSL_get0_peer_certificate(connection_.get()))
+                             : std::string();
+}
+
 }  // namespace lastout::net

@@ -60,6 +60,7 @@ class TlsConnection {
   // The common name in the certificate that the client has shown and that was verified; "": none.
   std::string client() const;
   std::vector<std::string> clientGroups() const;  // the organizations in it
+  std::string clientFingerprint() const;          // its SHA-256, in hexadecimal
   bool hasVerifiedClient() const;
 
  private:

@@ -72,7 +72,7 @@ ApiResult<Json> Api::removeOne(Call& call, const kube::ObjectKey& key, const Del
     mutation.policy = options.policy;
     DeleteOptions shown = options;
     shown.gracePeriodSeconds =
-        reviewedGracePeriod(rulesOf(*call.type), before->object(), options.gracePeriodSeconds);
+        reviewedGracePeriod(rulesOf(*call.type), before->object(), options.gracePeriodSeconds, nameIsKnown);
     mutation.options = shown.asGiven();
     mutation.nameIsKnown = nameIsKnown;
     mutation.dryRun = options.dryRun;

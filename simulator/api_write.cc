@@ -172,7 +172,7 @@ ApiResult<Mutation> Api::prepareUpdate(Call& call, const RecordRef& before, Json
   auto prepared =
       prepareForUpdate(rulesOf(type), before->object(), std::move(object), call.target.subresource);
   if (!prepared) return tl::unexpected(std::move(prepared.error()));
-  Json after = type.builtIn ? completeOnUpdate(type.type, before->object(), std::move(prepared->object))
+  Json after = type.builtIn ? completeOnUpdate(rulesOf(type), before->object(), std::move(prepared->object))
                             : std::move(prepared->object);
   if (!prepared->changed) after = before->object();  // reviewed all the same
   if (auto checked = checkContent(type, after); !checked) return tl::unexpected(std::move(checked.error()));

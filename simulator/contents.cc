@@ -139,7 +139,12 @@ Json withAddedOwners(const ControlPlane& plane, const std::vector<cluster::LiveO
 }  // namespace
 
 TypeRules rulesOf(const ServedType& type) {
-  return {type.type, type.kind, !type.builtIn, type.subresource("status") != nullptr, type.tracksGeneration};
+  return {type.type,
+          type.kind,
+          !type.builtIn,
+          type.subresource("status") != nullptr,
+          type.tracksGeneration,
+          type.writesNullTimestamps};
 }
 
 Json completed(const ControlPlane& plane, const ServedType& type, Json object) {
@@ -152,7 +157,7 @@ Json completed(const ServedType& type, Json object, const Birth& birth) {
   const auto clusterIp = [&](const Json& service) {
     return clusterIpOf(stringAt(service, {"metadata", "namespace"}), stringAt(service, {"metadata", "name"}));
   };
-  if (type.builtIn) return completeOnCreate(type.type, std::move(object), clusterIp);
+  if (type.builtIn) return completeOnCreate(rulesOf(type), std::move(object), clusterIp);
   applyDefaults(type.schema, object);
   return object;
 }

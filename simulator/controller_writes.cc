@@ -77,16 +77,22 @@ std::optional<Mutation> creationOf(ControlPlane& plane, const kube::ObjectKey& k
 
 ReplicaCounts countsOf(const Subject& subject, Slot workload) {
   ReplicaCounts counts;
+  int64_t terminating = 0;
   const cluster::Model& model = subject.live().model();
   for (const Slot pod : model.slots[workload].children) {
     const cluster::ObjectState state = subject.live().object(pod);
-    if (!state.live() || model.slots[pod].role != ModelRole::Pod) continue;
+    if (!state.present() || model.slots[pod].role != ModelRole::Pod) continue;
+    if (!state.live()) {
+      ++terminating;
+      continue;
+    }
     ++counts.replicas;
     ++counts.updated;
     if ((state.value & cluster::kReady) == 0) continue;
     ++counts.ready;
     ++counts.available;
   }
+  if (kube::countsTerminatingReplicas(subject.plane.kubernetes())) counts.terminating = terminating;
   return counts;
 }
 
@@ -106,7 +112,8 @@ std::optional<Mutation> deploymentWrite(const Subject& subject) {
   const std::vector<Slot>& children = subject.info().children;
   if (children.empty() || !subject.live().object(children.front()).present()) return std::nullopt;
   const std::string& replicaSet = subject.live().model().slots[children.front()].key.name;
-  const UserInfo user = controllerUser(kube::findWorkloadType(kube::kDeployments)->controller);
+  const UserInfo user =
+      controllerUser(kube::findWorkloadType(kube::kDeployments)->controller, subject.plane.kubernetes());
   const bool isKnown =
       at(subject.object(), {"metadata", "annotations", "deployment.kubernetes.io/revision"}) != nullptr;
   if (!isKnown) {
@@ -120,7 +127,8 @@ std::optional<Mutation> deploymentWrite(const Subject& subject) {
 }
 
 std::optional<Mutation> workloadWrite(const Subject& subject) {
-  const UserInfo user = controllerUser(kube::findWorkloadType(subject.info().key.type)->controller);
+  const UserInfo user =
+      controllerUser(kube::findWorkloadType(subject.info().key.type)->controller, subject.plane.kubernetes());
   const ReplicaCounts counts = countsOf(subject, subject.slot);
   switch (subject.info().role) {
     case ModelRole::StatefulSet:
@@ -173,14 +181,15 @@ std::optional<Mutation> namespaceWrite(const Subject& subject) {
     const std::optional<NamespaceContent> content = remainingContent(subject);
     if (!content) return std::nullopt;
     return updateTo(subject, terminatingNamespace(subject.object(), *content, subject.plane.now()), "status",
-                    controllerUser("namespace-controller"));
+                    controllerUser("namespace-controller", subject.plane.kubernetes()));
   }
-  if (auto account = creationOf(subject.plane, {kube::kServiceAccounts, name, "default"},
-                                defaultServiceAccount(name), controllerUser("service-account-controller")))
+  if (auto account =
+          creationOf(subject.plane, {kube::kServiceAccounts, name, "default"}, defaultServiceAccount(name),
+                     controllerUser("service-account-controller", subject.plane.kubernetes())))
     return account;
   return creationOf(subject.plane, {kube::kConfigMaps, name, "kube-root-ca.crt"},
                     rootCertificates(name, subject.plane.certificates),
-                    controllerUser("root-ca-cert-publisher"));
+                    controllerUser("root-ca-cert-publisher", subject.plane.kubernetes()));
 }
 
 // --- CustomResourceDefinitions

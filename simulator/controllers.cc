@@ -162,15 +162,17 @@ std::optional<Mutation> Controllers::deletion(const cluster::PlannedAction& plan
   if (mutation.type == nullptr || mutation.before == nullptr) return std::nullopt;
   DeleteOptions options;
   options.policy = plan.policy;
-  options.gracePeriodSeconds =
-      reviewedGracePeriod(rulesOf(*mutation.type), mutation.before->object(), std::nullopt);
+  // The namespace controller deletes whole collections, whose reviews name nobody (admission/24).
+  mutation.nameIsKnown = plan.action.kind != Action::Kind::NamespaceDelete;
+  options.gracePeriodSeconds = reviewedGracePeriod(rulesOf(*mutation.type), mutation.before->object(),
+                                                   std::nullopt, mutation.nameIsKnown);
   if (plan.action.kind == Action::Kind::PodStop) options.gracePeriodSeconds = 0;
   if (plan.insistsOnUid || plan.action.kind == Action::Kind::PodStop)
     options.uid = stringAt(mutation.before->object(), {"metadata", "uid"});
+  if (plan.action.actor == Actor::Collector && kube::collectsByResourceVersion(plane_.kubernetes()))
+    options.resourceVersion = std::to_string(mutation.before->version());
   mutation.policy = plan.policy;
   mutation.options = options.asGiven();
-  // The namespace controller deletes whole collections, whose reviews name nobody (admission/24).
-  mutation.nameIsKnown = plan.action.kind != Action::Kind::NamespaceDelete;
   mutation.user = userOf(plan);
   return mutation;
 }
@@ -204,13 +206,14 @@ UserInfo Controllers::userOf(const cluster::PlannedAction& plan) const {
     case Actor::Agent:
       return agentUser();
     case Actor::Collector:
-      return controllerUser("generic-garbage-collector");
+      return controllerUser("generic-garbage-collector", plane_.kubernetes());
     case Actor::Lifecycle:
-      return controllerUser("namespace-controller");
+      return controllerUser("namespace-controller", plane_.kubernetes());
     case Actor::CrdCleanup:
       return apiserverUser();
     case Actor::Workloads:
-      return controllerUser(kube::findWorkloadType(plane_.live.model().slots[slot].key.type)->controller);
+      return controllerUser(kube::findWorkloadType(plane_.live.model().slots[slot].key.type)->controller,
+                            plane_.kubernetes());
     case Actor::Kubelet:
       return {.username = "system:node:node",
               .uid = {},
@@ -218,7 +221,8 @@ UserInfo Controllers::userOf(const cluster::PlannedAction& plan) const {
               .extra = {}};
     case Actor::Claims:
       return controllerUser(plan.action.kind == Action::Kind::VolumeRelease ? "pv-protection-controller"
-                                                                            : "pvc-protection-controller");
+                                                                            : "pvc-protection-controller",
+                            plane_.kubernetes());
     case Actor::Finalizers:
       return {.username = plane_.live.model().controllers[plan.action.b].name,
               .uid = {},

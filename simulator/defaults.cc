@@ -320,22 +320,35 @@ TypeDefaults defaultsOf(const kube::GroupResource& type) {
   return found == kTypes.end() ? TypeDefaults{} : found->second;
 }
 
+// Of Pod templates, and templates of claims, which have no time of their own.
+void dropNullTimestamps(Json& part) {
+  if (!part.is_structured()) return;
+  for (auto& [key, inner] : part.items()) {
+    if (key == "metadata" && at(inner, {"creationTimestamp"}) != nullptr &&
+        inner["creationTimestamp"].is_null())
+      inner.erase("creationTimestamp");
+    dropNullTimestamps(inner);
+  }
+}
+
 }  // namespace
 
-Json completeOnCreate(const kube::GroupResource& type, Json object, const ClusterIpSource& clusterIp) {
+Json completeOnCreate(const TypeRules& rules, Json object, const ClusterIpSource& clusterIp) {
   if (!object.is_object()) return object;
-  const TypeDefaults defaults = defaultsOf(type);
+  const TypeDefaults defaults = defaultsOf(rules.type);
   if (defaults.fill != nullptr) defaults.fill(object);
+  if (!rules.writesNullTimestamps && object.contains("spec")) dropNullTimestamps(object["spec"]);
   if (defaults.begin != nullptr) object["status"] = defaults.begin(object);
   if (defaults.fill == fillService) allocateService(object, clusterIp);
   return object;
 }
 
-Json completeOnUpdate(const kube::GroupResource& type, const Json& old, Json object) {
+Json completeOnUpdate(const TypeRules& rules, const Json& old, Json object) {
   if (!object.is_object()) return object;
-  const TypeDefaults defaults = defaultsOf(type);
+  const TypeDefaults defaults = defaultsOf(rules.type);
   if (defaults.fill == fillService) keepAllocated(old, object);
   if (defaults.fill != nullptr) defaults.fill(object);
+  if (!rules.writesNullTimestamps && object.contains("spec")) dropNullTimestamps(object["spec"]);
   return object;
 }
 

@@ -243,6 +243,7 @@ Json observedDeployment(Json deployment, std::string_view replicaSet, const Repl
   setUnlessZero(status, "availableReplicas", counts.available);
   setUnlessZero(status, "unavailableReplicas",
                 std::max<int64_t>(wantedReplicas(deployment) - counts.available, 0));
+  if (counts.terminating) status["terminatingReplicas"] = *counts.terminating;
   if (const Json* before = at(deployment, {"status"})) copyKey(*before, status, "conditions");
   noteAvailability(deployment, counts, now, status);
   noteProgress(deployment, replicaSet, counts, now, status);
@@ -253,6 +254,7 @@ Json observedReplicaSet(Json replicaSet, const ReplicaCounts& counts) {
   Json status = {{"replicas", counts.replicas}};
   observe(replicaSet, status);
   setUnlessZero(status, "fullyLabeledReplicas", counts.replicas);
+  if (counts.terminating) status["terminatingReplicas"] = *counts.terminating;
   setUnlessZero(status, "readyReplicas", counts.ready);
   setUnlessZero(status, "availableReplicas", counts.available);
   return withStatus(std::move(replicaSet), std::move(status));

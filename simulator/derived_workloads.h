@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,8 @@ struct ReplicaCounts {
   int64_t replicas = 0;
   int64_t ready = 0;
   int64_t available = 0;
-  int64_t updated = 0;  // of the newest template
+  int64_t updated = 0;                      // of the newest template
+  std::optional<int64_t> terminating = {};  // nullopt: is not told (kube::countsTerminatingReplicas())
 };
 
 // --- Deployments

@@ -107,9 +107,10 @@ net::HttpResponse refused(const net::HttpRefusal& refusal, size_t mostBody) {
   return toAnswer(error);
 }
 
-net::HttpResponse answerTo(net::HttpRequest request, const Handler& handler,
-                           const Authenticate& authenticate) {
+net::HttpResponse answerTo(net::HttpRequest request, const Handler& handler, const Authenticate& authenticate,
+                           kube::KubernetesVersion kubernetes) {
   std::optional<UserInfo> certificate = userOf(request.client, request.clientGroups);
+  if (certificate) addCredential(*certificate, "X509SHA256=" + request.clientFingerprint, kubernetes);
   const std::string authorization = request.authorization;
   const std::string_view token = bearerToken(authorization);
   std::optional<UserInfo> user = authenticate(token, certificate ? &*certificate : nullptr);
@@ -147,9 +148,9 @@ kube::Result<std::unique_ptr<Listener>> Listener::open(const ListenerOptions& op
   http.requestTime = std::chrono::seconds(options.slowestSeconds);
   http.idleTime = kIdle;
   net::HttpRoute everything;
-  everything.handler = [handler = std::move(handler),
-                        authenticate = std::move(authenticate)](net::HttpRequest request) {
-    return answerTo(std::move(request), handler, authenticate);
+  everything.handler = [handler = std::move(handler), authenticate = std::move(authenticate),
+                        kubernetes = options.kubernetes](net::HttpRequest request) {
+    return answerTo(std::move(request), handler, authenticate, kubernetes);
   };
   auto server = net::HttpServer::listen(http, {std::move(everything)}, {});
   if (!server) return tl::unexpected(std::move(server.error()));

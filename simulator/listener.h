@@ -30,6 +30,7 @@ struct ListenerOptions {
   std::string certificate;
   std::string privateKey;
   std::string clientCa;  // whose client certificates are believed; empty: none are
+  kube::KubernetesVersion kubernetes = kube::kNewestKubernetes;
 };
 
 class Listener {

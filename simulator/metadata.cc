@@ -139,8 +139,7 @@ ApiResult<PreparedUpdate> prepareForUpdate(const TypeRules& rules, const Json& o
   if (oldMetadata == nullptr || metadata == nullptr)
     return tl::unexpected(badRequest("metadata is no object"));
   keepSystemMetadata(*oldMetadata, *metadata);
-  if (!rules.custom && !writesStatus(subresource))
-    object = completeOnUpdate(rules.type, old, std::move(object));
+  if (!rules.custom && !writesStatus(subresource)) object = completeOnUpdate(rules, old, std::move(object));
   keepUnwritten(rules, old, object, subresource);
   metadata = objectIn(object, "metadata");
   if (metadata == nullptr) return tl::unexpected(badRequest("metadata is no object"));
@@ -187,7 +186,8 @@ Json markDeleted(const TypeRules& rules, Json object, std::string_view now,
 }
 
 std::optional<int64_t> reviewedGracePeriod(const TypeRules& rules, const Json& object,
-                                           std::optional<int64_t> asked) {
+                                           std::optional<int64_t> asked, bool isNamed) {
+  if (!isNamed) return asked;
   if (rules.type != kube::kPods) return asked;
   if (!isTerminating(object)) return gracePeriodOf(object, asked);
   const int64_t present = integerAt(object, {"metadata", "deletionGracePeriodSeconds"});

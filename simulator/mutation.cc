@@ -65,7 +65,7 @@ ApiResult<Json> mutatedUpdate(const Mutation& mutation, Json object) {
   if (!prepared) return tl::unexpected(std::move(prepared.error()));
   if (!prepared->changed) return before;
   if (!type.builtIn) return std::move(prepared->object);
-  return completeOnUpdate(type.type, before, std::move(prepared->object));
+  return completeOnUpdate(rulesOf(type), before, std::move(prepared->object));
 }
 
 }  // namespace

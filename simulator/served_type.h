@@ -34,9 +34,10 @@ struct ServedType {
   std::vector<std::string> shortNames;
   std::vector<std::string> categories;  // "all"
   bool namespaced = true;
-  bool builtIn = false;            // false: defined by a CRD, as ManifestWork and CriticalService are
-  bool tracksGeneration = false;   // metadata.generation counts the changes of spec
-  std::vector<std::string> verbs;  // "create", "get", ...
+  bool builtIn = false;               // false: defined by a CRD, as ManifestWork and CriticalService are
+  bool tracksGeneration = false;      // metadata.generation counts the changes of spec
+  bool writesNullTimestamps = false;  // kube::writesNullTimestamps(), of what is within such objects
+  std::vector<std::string> verbs;     // "create", "get", ...
   std::vector<Subresource> subresources;
   std::optional<kube::ScalePaths> scale;  // as simulator/json_path.h reads them
   std::string storageVersionHash;         // empty for what is not stored: reviews

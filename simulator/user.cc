@@ -238,13 +238,19 @@ UserInfo apiserverUser() {
   return {"system:apiserver", uidOfName("system:apiserver"), {std::string(kMasters)}, {}};
 }
 
-UserInfo controllerUser(std::string_view controller) {
-  std::string name = "system:serviceaccount:kube-system:" + std::string(controller);
-  std::string uid = uidOfName(name);
-  return {std::move(name),
-          std::move(uid),
-          {"system:serviceaccounts", "system:serviceaccounts:kube-system", std::string(kAuthenticated)},
-          {}};
+void addCredential(UserInfo& user, std::string credential, kube::KubernetesVersion kubernetes) {
+  if (kube::tellsCredentials(kubernetes))
+    user.extra["authentication.kubernetes.io/credential-id"] = {std::move(credential)};
+}
+
+UserInfo controllerUser(std::string_view controller, kube::KubernetesVersion kubernetes) {
+  const std::string name = "system:serviceaccount:kube-system:" + std::string(controller);
+  UserInfo user{name,
+                uidOfName(name),
+                {"system:serviceaccounts", "system:serviceaccounts:kube-system", std::string(kAuthenticated)},
+                {}};
+  addCredential(user, "JTI=" + uidOfName("token of " + name), kubernetes);
+  return user;
 }
 
 bool allows(const std::vector<AccessRule>& rules, const AccessAttributes& wanted) {

@@ -9,6 +9,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "kube/kubernetes_version.h"
 #include "kube/parse.h"
 #include "simulator/json.h"
 #include "simulator/status.h"
@@ -30,8 +31,12 @@ UserInfo adminUser();      // "admin", of system:masters (recordings/admission/0
 UserInfo apiserverUser();  // the API server itself, for what it does on its own (29, 30, 32)
 UserInfo agentUser();      // the ManifestWork agent: "agent", of system:masters (admission/08)
 // A controller of Kubernetes' own, "generic-garbage-collector" or "namespace-controller": its service account
-// in kube-system (02, 15, 24). The uid depends on the name alone.
-UserInfo controllerUser(std::string_view controller);
+// in kube-system (02, 15, 24). The uid, and the token that it is known by, depend on the name alone.
+UserInfo controllerUser(std::string_view controller,
+                        kube::KubernetesVersion kubernetes = kube::kNewestKubernetes);
+// Adds by what the user is known, "JTI=<uid of a token>" or "X509SHA256=<hash of a certificate>", where that
+// version tells it.
+void addCredential(UserInfo& user, std::string credential, kube::KubernetesVersion kubernetes);
 
 // What somebody asks to do: with an object, or (path not empty) with a path that is no object's.
 struct AccessAttributes {

@@ -35,12 +35,28 @@ std::string takeError() {
   return words.data();
 }
 
-std::string digestOf(std::string_view text, size_t bytes) {
-  std::array<unsigned char, 32> digest{};
-  EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+namespace {
+
+using Digest = std::array<unsigned char, 32>;
+
+std::string digitsOf(const Digest& digest, size_t bytes) {
   std::string digits;
   for (size_t i = 0; i < bytes; ++i) digits += kube::hexOf(digest[i]);
   return digits;
+}
+
+}  // namespace
+
+std::string digestOf(std::string_view text, size_t bytes) {
+  Digest digest{};
+  EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+  return digitsOf(digest, bytes);
+}
+
+std::string fingerprintOf(const X509& certificate) {
+  Digest digest{};
+  X509_digest(&certificate, EVP_sha256(), digest.data(), nullptr);
+  return digitsOf(digest, digest.size());
 }
 
 }  // namespace lastout::tls

@@ -43,5 +43,7 @@ std::string takeError();
 
 // Returns the first so many bytes, 32 at most, of the text's SHA-256, in hexadecimal.
 std::string digestOf(std::string_view text, size_t bytes);
+// Returns the SHA-256 of the certificate, as it was sent (DER), in hexadecimal.
+std::string fingerprintOf(const x509_st& certificate);
 
 }  // namespace lastout::tls

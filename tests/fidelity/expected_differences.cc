@@ -28,9 +28,6 @@ constexpr const char* kNoCommit = "It is built of no commit of Kubernetes.";
 constexpr const char* kOwnVersion = "It says that it is lastout's, and of which Kubernetes.";
 constexpr const char* kOwnTypes = "The types of lastout and of ManifestWorks are there from the beginning.";
 constexpr const char* kSourceLine = "It names a line of Kubernetes' source.";
-constexpr const char* kTerminatingReplicas = "Pods that terminate are counted since 1.33.";
-constexpr const char* kEmptyTime =
-    "Later Kubernetes leaves the empty creationTimestamp out of Pod templates.";
 constexpr const char* kRollOutStage =
     "The recorded cluster's controllers had come to another point of the roll-out when it answered.";
 
@@ -81,24 +78,18 @@ const std::vector<ExpectedDifference>& expectedDifferences() {
       {kKubernetes136, "003", "body.groups[work.open-cluster-management.io]", kOwnTypes},
       {kKubernetes136, "004", "body.resources[*", kNotServed},
       {kKubernetes136, "023", "body.metadata.name", kRandomName, true},
-      {kKubernetes136, "072", "body.spec.template.metadata.creationTimestamp", kEmptyTime},
       {kKubernetes136, "073", "body.items[0].metadata.name", kTemplateHash},
       {kKubernetes136, "073", "body.items[0].metadata.labels.pod-template-hash", kTemplateHash},
       {kKubernetes136, "074", "body.items[0].metadata.name", kRandomName, true},
-      {kKubernetes136, "077", "body.spec.template.metadata.creationTimestamp", kEmptyTime},
       {kKubernetes136, "077", "body.status.conditions[order]", kRollOutStage},
       {kKubernetes136, "077", "body.status.conditions[Progressing].*", kRollOutStage},
       {kKubernetes136, "077", "body.status.replicas", kRollOutStage},
-      {kKubernetes136, "077", "body.status.terminatingReplicas", kTerminatingReplicas},
       {kKubernetes136, "077", "body.status.updatedReplicas", kRollOutStage},
       {kKubernetes136, "078", "body.items[fg].metadata.annotations.deployment.kubernetes.io/revision",
        kNoRollOut},
       {kKubernetes136, "079", "body.metadata.annotations.deployment.kubernetes.io/revision", kNoRollOut},
       {kKubernetes136, "079", "body.status.conditions[Progressing].message", kNoRollOut},
-      {kKubernetes136, "079", "body.spec.template.metadata.creationTimestamp", kEmptyTime},
-      {kKubernetes136, "079", "body.status.terminatingReplicas", kTerminatingReplicas},
       {kKubernetes136, "103", "body.message", kSourceLine},
-      {kKubernetes136, "097", "body.spec.template.metadata.creationTimestamp", kEmptyTime},
       {kKubernetes136, "103", "body.details.causes[0].message", kSourceLine},
   };
   return kExpected;

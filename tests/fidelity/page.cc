@@ -11,14 +11,24 @@ namespace lastout::fidelity {
 namespace {
 
 constexpr const char* kPage = "docs/fidelity.md";
-constexpr const char* kReviewsHeading = "\n## Reviews\n";
+constexpr const char* kReviews136 = R"(
+## Reviews
+
+What a webhook is asked, when a client does what caused the recorded AdmissionReviews: the same fields, the same absent fields, the
+same values. Not compared are, beside what is said above, generated names; and a hub is called by its namespace here, where the
+recorded agent takes a hash of its address. That uids agree with each other is compared.
+
+### Kubernetes 1.36
+
+)";
+constexpr const char* kReviews126 = "\n### Kubernetes 1.26\n\n";
 
 constexpr const char* kHead = R"(# Fidelity
 
 How the embedded cluster answers what was asked of real control planes, Kubernetes 1.36 and, with `--kubernetes 1.26`, 1.26.
 The recorded requests are made in their order, with as much time between them as then, and every answer is compared with the recorded one: status, body, and the headers
 `Content-Type`, `Warning` and `Retry-After`; of a watch the events, in their order. Not compared are the values of what is made
-up anew in each run (uids, times, resource versions, continue tokens), `managedFields`, audit ids, and the objects that
+up in each run (uids, times, resource versions, continue tokens), `managedFields`, audit ids, and the objects that
 the recorded control plane's distributor adds.
 
 The test `fidelity_test` makes this page and keeps it true: an answer that differs without a reason fails it, and so does a
@@ -111,15 +121,17 @@ PageParts readPage() {
   std::stringstream written;
   written << file.rdbuf();
   const std::string text = written.str();
-  const size_t border = text.find(kReviewsHeading);
-  if (border == std::string::npos) return {text, ""};
-  return {text.substr(0, border), text.substr(border + 1)};
+  const size_t first = text.find(kReviews136);
+  const size_t second = text.find(kReviews126, first);
+  if (first == std::string::npos || second == std::string::npos) return {text, "", ""};
+  const size_t begin = first + std::string_view(kReviews136).size();
+  return {text.substr(0, first), text.substr(begin, second - begin),
+          text.substr(second + std::string_view(kReviews126).size())};
 }
 
 void writePage(const PageParts& parts) {
   std::ofstream file(kPage, std::ios::binary);
-  file << parts.answers;
-  if (!parts.reviews.empty()) file << "\n" << parts.reviews;
+  file << parts.answers << kReviews136 << parts.reviews136 << kReviews126 << parts.reviews126;
 }
 
 }  // namespace lastout::fidelity

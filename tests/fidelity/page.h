@@ -11,10 +11,11 @@ namespace lastout::fidelity {
 // One row for each exchange: the same, or what differs and why.
 std::string pageOf(const std::vector<Replayed>& exchanges);
 
-// The file's two parts; each has a test that writes it when LASTOUT_UPDATE_DOCS is set.
+// The file's parts; each has a test that writes it when LASTOUT_UPDATE_DOCS is set.
 struct PageParts {
   std::string answers;
-  std::string reviews;  // from its heading on
+  std::string reviews136;  // a table
+  std::string reviews126;
 };
 PageParts readPage();
 void writePage(const PageParts& parts);

@@ -56,17 +56,19 @@ class Comparable {
 std::string withoutGeneratedNames(std::string text) {
   // A hub is known by a hash of its address, where the embedded cluster calls it by its namespace.
   static const std::regex kHub("[0-9a-f]{64}");
-  static const std::regex kPod("(web|finalizer-deployment)-[0-9a-z]+-[0-9a-z]{5}");
-  static const std::regex kReplicaSet("(web|finalizer-deployment)-[0-9a-z]{8,10}\\b");
+  static const std::regex kToken("JTI=[-0-9a-f]{36}");
+  static const std::regex kPod("(web|held|finalizer-deployment)-[0-9a-z]+-[0-9a-z]{5}");
+  static const std::regex kReplicaSet("(web|held|finalizer-deployment)-[0-9a-z]{8,10}\\b");
   text = std::regex_replace(text, kHub, "cluster1");
+  text = std::regex_replace(text, kToken, "JTI=<token>");
   text = std::regex_replace(text, kPod, "$1-<hash>-<generated>");
   return std::regex_replace(text, kReplicaSet, "$1-<hash>");
 }
 
-std::vector<RecordedReview> recordedReviews() {
+std::vector<RecordedReview> recordedReviews(const std::string& recording) {
   std::vector<RecordedReview> reviews;
   for (const auto& entry :
-       std::filesystem::directory_iterator("tests/recordings/kubernetes-1.26/admission")) {
+       std::filesystem::directory_iterator("tests/recordings/" + recording + "/admission")) {
     if (entry.path().extension() != ".json") continue;
     std::ifstream file(entry.path());
     const std::string name = entry.path().stem().string();

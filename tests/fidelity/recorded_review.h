@@ -14,8 +14,8 @@ struct RecordedReview {
   simulator::Json request;
 };
 
-// All of tests/recordings/kubernetes-1.26/admission, by number.
-std::vector<RecordedReview> recordedReviews();
+// Returns all of tests/recordings/<recording>/admission, by number.
+std::vector<RecordedReview> recordedReviews(const std::string& recording);
 
 // What is under `request`, without what is another in every cluster: managedFields; each uid becomes the
 // place where it is met first, so that two that are the same still have to be; times, resource versions and

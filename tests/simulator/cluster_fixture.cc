@@ -47,6 +47,7 @@ ClusterTest::ClusterTest(simulator::EmbeddedOptions options) : cluster(complete(
 ExchangeResponse ClusterTest::send(const std::string& method, const std::string& path, const Json& body,
                                    const std::string& contentType) {
   ExchangeRequest request = adminRequest(method, path);
+  request.user = user;
   request.contentType = contentType;
   if (!body.is_null()) request.body = simulator::toText(body);
   return cluster.handle(request);

@@ -29,7 +29,7 @@ class ClusterTest : public ::testing::Test {
 
   explicit ClusterTest(simulator::EmbeddedOptions options = {});
 
-  // A request of the admin; `body` null: none.
+  // A request of the user; `body` null: none.
   simulator::ExchangeResponse send(const std::string& method, const std::string& path,
                                    const simulator::Json& body = nullptr,
                                    const std::string& contentType = {});
@@ -47,6 +47,7 @@ class ClusterTest : public ::testing::Test {
                      const std::vector<std::string>& operations, const std::string& resource);
 
   simulator::EmbeddedCluster cluster;
+  simulator::UserInfo user = simulator::adminUser();
   std::chrono::milliseconds now{0};
 };
 

@@ -14,7 +14,7 @@ std::string noAddress(const Json& /*service*/) { return "10.96.0.7"; }
 // The object that a create stores.
 Json created(const TypeRules& rules, Json object) {
   const Birth birth{"uid-1", "2026-11-21T02:46:55Z", [](uint32_t) { return 0; }};
-  return completeOnCreate(rules.type, prepareForCreate(rules, std::move(object), birth), noAddress);
+  return completeOnCreate(rules, prepareForCreate(rules, std::move(object), birth), noAddress);
 }
 
 TEST(Defaults, AreThoseOfTheRecordedCreations) {
@@ -38,6 +38,17 @@ TEST(Defaults, AreThoseOfTheRecordedCreations) {
   held["metadata"]["namespace"] = "bye";  // from the path
   EXPECT_EQ(anonymous(created(configMaps, held)),
             anonymous(recordedAnswer("091-create-configmap-with-finalizer")));
+}
+
+TEST(Defaults, OfTheRecordedDeploymentOf136HaveNoNullTimestamp) {
+  TypeRules deployments{{"apps", "deployments"}, "Deployment", false, true, true};
+  deployments.writesNullTimestamps = false;
+  const Json recorded = answerOf136("072-create-deployment");
+  Json sent = recordedRequest("072-create-deployment");
+  EXPECT_EQ(anonymous(created(deployments, sent)), anonymous(recorded));
+  sent["spec"]["template"]["metadata"]["creationTimestamp"] = nullptr;  // as kubectl writes it
+  EXPECT_EQ(anonymous(created(deployments, sent)), anonymous(recorded));
+  EXPECT_EQ(completeOnUpdate(deployments, recorded, recorded), recorded);
 }
 
 TEST(Defaults, OfAnApiServiceWithoutAServiceAreThatItIsAvailable) {
@@ -75,9 +86,12 @@ TEST(Defaults, OfAVolumeProtectIt) {
 
 TEST(Defaults, OfAnUpdateChangeNothingThatIsFilledInAlready) {
   const Json stored = recordedAnswer("072-create-deployment");
-  EXPECT_EQ(completeOnUpdate({"apps", "deployments"}, stored, stored), stored);
+  EXPECT_EQ(completeOnUpdate({{"apps", "deployments"}, "Deployment"}, stored, stored), stored);
   const Json crd = recordedAnswer("011-get-crd-established");
-  EXPECT_EQ(completeOnUpdate({"apiextensions.k8s.io", "customresourcedefinitions"}, crd, crd), crd);
+  EXPECT_EQ(
+      completeOnUpdate({{"apiextensions.k8s.io", "customresourcedefinitions"}, "CustomResourceDefinition"},
+                       crd, crd),
+      crd);
 }
 
 TEST(Defaults, PullByTag) {
@@ -120,7 +134,7 @@ TEST(Defaults, OfAServiceGiveItAnAddressForLife) {
   Json applied = stored;
   applied["spec"].erase("clusterIP");
   applied["spec"].erase("clusterIPs");
-  EXPECT_EQ(completeOnUpdate({"", "services"}, stored, applied), stored);
+  EXPECT_EQ(completeOnUpdate({{"", "services"}, "Service"}, stored, applied), stored);
 
   const Json headless = created({{"", "services"}, "Service"}, {{"spec", {{"clusterIP", "None"}}}});
   EXPECT_EQ(headless["spec"]["clusterIPs"], Json::array({"None"}));
@@ -184,8 +198,8 @@ TEST(Defaults, LeaveAloneWhatHasTheWrongType) {
             "volumes": [{"secret": 1}], "tolerations": 1, "versions": [{"storage": 1}, 2],
             "updateStrategy": {"rollingUpdate": 1}, "volumeClaimTemplates": [{"metadata": 1}]}})"}) {
     for (const kube::GroupResource& type : types) {
-      const Json object = completeOnCreate(type, Json::parse(text), noAddress);
-      completeOnUpdate(type, object, Json::parse(text));
+      const Json object = completeOnCreate({type, ""}, Json::parse(text), noAddress);
+      completeOnUpdate({type, ""}, object, Json::parse(text));
     }
   }
 }
@@ -193,7 +207,7 @@ TEST(Defaults, LeaveAloneWhatHasTheWrongType) {
 // As Kubernetes' source has them; nothing of these types was recorded.
 TEST(Defaults, OfWhatInstallManifestsHoldAreKubernetesOwn) {
   const auto made = [](const kube::GroupResource& type, const char* text) {
-    return completeOnCreate(type, Json::parse(text), noAddress);
+    return completeOnCreate({type, ""}, Json::parse(text), noAddress);
   };
   EXPECT_EQ(made({"scheduling.k8s.io", "priorityclasses"}, R"({"value":1})"),
             Json::parse(R"({"value":1,"preemptionPolicy":"PreemptLowerPriority"})"));

@@ -17,7 +17,7 @@ const TypeRules kCreatedPods{{"", "pods"}, "Pod"};
 Json stored(const TypeRules& rules, Json object) {
   const auto none = [](const Json& /*service*/) { return std::string(); };
   return completeOnCreate(
-      rules.type, prepareForCreate(rules, std::move(object), {"u", kNow, [](uint32_t) { return 0; }}), none);
+      rules, prepareForCreate(rules, std::move(object), {"u", kNow, [](uint32_t) { return 0; }}), none);
 }
 
 Json withoutStatus(Json object) {

@@ -7,7 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "kube/encoding.h"
 #include "tests/simulator/wire.h"
+#include "tls/openssl.h"
 
 namespace lastout::simulator {
 namespace {
@@ -49,6 +51,39 @@ TEST_F(ListenerClients, WithACertificateOfAnotherAuthorityAreNobody) {
   }
   const CertifiedKey expired = makeClientCertificate(authority, adminUser(), {0, 1}).value();
   EXPECT_EQ(askAs(&expired, {"GET", kMapsPath, "", {}}).status, 401);
+}
+
+// As `openssl x509 -outform DER | sha256sum` has it.
+TEST(Listener, TellsByWhichCertificateAUserIsKnownSinceThatVersion) {
+  const CertifiedKey authority = makeAuthority("a test", kLong).value();
+  const CertifiedKey server = makeServerCertificate(authority, {{"localhost"}, {"127.0.0.1"}}, kLong).value();
+  const CertifiedKey client = makeClientCertificate(authority, adminUser(), kLong).value();
+  const std::string& pem = client.certificate;
+  const size_t begin = pem.find('\n') + 1;
+  const std::string der = kube::fromBase64(pem.substr(begin, pem.find("-----END") - begin)).value();
+  for (const auto version : {kube::KubernetesVersion::V1_26, kube::KubernetesVersion::V1_36}) {
+    ListenerOptions options;
+    options.certificate = server.certificate;
+    options.privateKey = server.key;
+    options.clientCa = authority.certificate;
+    options.kubernetes = version;
+    const auto answerUser = [](const ExchangeRequest& request) {
+      ExchangeResponse response;
+      response.body = toText(simulator::toJson(request.user));
+      return response;
+    };
+    const auto asShown = [](std::string_view, const UserInfo* shown) { return std::optional(*shown); };
+    const auto listener = Listener::open(options, answerUser, asShown).value();
+    listener->start();
+    const int port = std::stoi(listener->url().substr(listener->url().rfind(':') + 1));
+    WireConnection connection(port, &client);
+    connection.send(toText(WireRequest{"GET", kMapsPath, "", {}}));
+    const Json user = connection.readToEnd().json();
+    EXPECT_EQ(user["username"], "admin");
+    const Json told = {{"authentication.kubernetes.io/credential-id",
+                        Json::array({"X509SHA256=" + tls::digestOf(der, 32)})}};
+    EXPECT_EQ(user.value("extra", Json()), version == kube::KubernetesVersion::V1_26 ? Json() : told);
+  }
 }
 
 TEST_F(ListenerClients, LearnWithoutCredentialsThatItIsThere) {
