@@ -8,7 +8,7 @@ namespace lastout::admission {
 namespace detail {
 
 // The facts about one guard entry, each looked up once.
-struct Look {
+struct EntryFacts {
   bool held = false;    // in a provider whose finalizer does what a denial would
   bool guards = false;  // the service is there, and its intent lets it guard in this role
   bool providerPresent =
@@ -19,9 +19,10 @@ struct Look {
 
 // `held`: isHeld().
 template <Facts F>
-Look look(const F& facts, const ServiceRules& rules, const GuardEntry& guardEntry, bool held = false) {
+EntryFacts factsOf(const F& facts, const ServiceRules& rules, const GuardEntry& guardEntry,
+                   bool held = false) {
   using criticalservice::DeletionIntent;
-  Look result;
+  EntryFacts result;
   result.held = held && guardEntry.role == GuardRole::Provider;
   if (!facts.exists(guardEntry.service)) return result;
   switch (guardEntry.role) {
@@ -29,7 +30,7 @@ Look look(const F& facts, const ServiceRules& rules, const GuardEntry& guardEntr
       result.guards = facts.intent(guardEntry.service) == DeletionIntent::Ordered;
       break;
     case GuardRole::Provider:
-    case GuardRole::ProviderParent:
+    case GuardRole::ProviderAncestor:
     case GuardRole::Dependency:
       result.guards = facts.intent(guardEntry.service) != DeletionIntent::OrphanResources;
       break;
@@ -67,7 +68,7 @@ bool visitCriteria(const F& facts, const ServiceRules& rules, uint32_t guardEntr
 // Visits what blocks through one guard entry; returns false when the visitor wants no more.
 template <Facts F, class Visit>
 bool visitGuardEntry(const F& facts, const ServiceRules& rules, std::span<const GuardEntry> guardEntries,
-                     uint32_t index, const Look& found, Visit& visit) {
+                     uint32_t index, const EntryFacts& found, Visit& visit) {
   if (!found.guards || found.held) return true;
   switch (guardEntries[index].role) {
     case GuardRole::Service:
@@ -78,7 +79,7 @@ bool visitGuardEntry(const F& facts, const ServiceRules& rules, std::span<const 
       return visit(index, 0, found.providerPresent ? Reason::ProviderPresent : Reason::ProviderUnknown);
     case GuardRole::Provider:
       return visitCriteria(facts, rules, index, guardEntries[index].service, visit);
-    case GuardRole::ProviderParent:
+    case GuardRole::ProviderAncestor:
       return found.providerGone || visitCriteria(facts, rules, index, guardEntries[index].service, visit);
     case GuardRole::LastoutNamespace:
       return visit(index, 0, Reason::ServicesLeft);
@@ -116,7 +117,7 @@ void forEachBlocker(const F& facts, const ServiceRules& rules, std::span<const G
   }
   const bool held = detail::isHeld(facts, guardEntries, deletionEffect);
   for (uint32_t i = 0; i < guardEntries.size(); ++i) {
-    const detail::Look found = detail::look(facts, rules, guardEntries[i], held);
+    const detail::EntryFacts found = detail::factsOf(facts, rules, guardEntries[i], held);
     if (!detail::visitGuardEntry(facts, rules, guardEntries, i, found, visit)) return;
   }
 }
@@ -126,7 +127,7 @@ void forEachToConfirm(const F& facts, const ServiceRules& rules, std::span<const
                       Visit visit, DeletionEffect deletionEffect) {
   const bool held = detail::isHeld(facts, guardEntries, deletionEffect);
   for (uint32_t i = 0; i < guardEntries.size(); ++i) {
-    const detail::Look found = detail::look(facts, rules, guardEntries[i], held);
+    const detail::EntryFacts found = detail::factsOf(facts, rules, guardEntries[i], held);
     if (!found.guards || found.held || guardEntries[i].role == GuardRole::LastoutNamespace) continue;
     const ServiceRule& rule = rules.services[guardEntries[i].service];
     if (guardEntries[i].role == GuardRole::Service ||
@@ -157,7 +158,7 @@ Decision decide(const F& facts, const ServiceRules& rules, std::span<const Guard
   }
   decision.held = detail::isHeld(facts, guardEntries, deletionEffect);
   for (uint32_t i = 0; i < guardEntries.size(); ++i) {
-    const detail::Look found = detail::look(facts, rules, guardEntries[i], decision.held);
+    const detail::EntryFacts found = detail::factsOf(facts, rules, guardEntries[i], decision.held);
     decision.guarded = decision.guarded || found.guards;
     detail::visitGuardEntry(facts, rules, guardEntries, i, found, count);
   }

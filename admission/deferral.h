@@ -11,8 +11,8 @@ namespace lastout::admission {
 // deletion. No CriticalService records the deletion of an object that must outlive all of them: their CRD,
 // and lastout's own namespace.
 constexpr bool recordsDeferral(GuardRole role, bool isItself) {
-  return role == GuardRole::Provider || role == GuardRole::ProviderParent || role == GuardRole::Dependency ||
-         (role == GuardRole::Service && isItself);
+  return role == GuardRole::Provider || role == GuardRole::ProviderAncestor ||
+         role == GuardRole::Dependency || (role == GuardRole::Service && isItself);
 }
 
 // Returns true if a CriticalService with this mode defers the denied deletion. With Controllers it defers

@@ -73,7 +73,7 @@ void DenialText::writeSubject(TextWriter& text) const {
     text << ", and must stay while ";
     return;
   }
-  const bool holds = roleOf(blocker) == GuardRole::ProviderParent;
+  const bool holds = roleOf(blocker) == GuardRole::ProviderAncestor;
   if (holds) writeParent(text, service);
   const bool replaced = replacement(service).has_value();
   if (replaced) text << ", which replaced the one that was seen first";

@@ -102,7 +102,7 @@ void DenialText::writeField(TextWriter& text, const Blocker& blocker) const {
   text.service(serviceOf(blocker).meta.name);
   if (roleOf(blocker) == GuardRole::Service) text << "#spec.provider";
   if (roleOf(blocker) == GuardRole::Dependency) (text << "#") << criticalservice::kDependenciesField;
-  if (roleOf(blocker) == GuardRole::Provider || roleOf(blocker) == GuardRole::ProviderParent) {
+  if (roleOf(blocker) == GuardRole::Provider || roleOf(blocker) == GuardRole::ProviderAncestor) {
     (text << "#") << criticalservice::fieldOf(serviceOf(blocker), blocker.criterion);
   }
 }

@@ -55,12 +55,12 @@ void explainAllowed(Explanation& explanation, const graph::Graph& graph, const G
   const GuardEntry* guarding = nullptr;
   const GuardEntry* released = nullptr;  // by its service's intent
   for (const GuardEntry& guardEntry : index.guardEntries(object)) {
-    choose(index, detail::look(facts, index.rules(), guardEntry).guards ? guarding : released, guardEntry);
+    choose(index, detail::factsOf(facts, index.rules(), guardEntry).guards ? guarding : released, guardEntry);
   }
   if (guarding != nullptr) {
     const criticalservice::CriticalService& service = index.service(guarding->service);
     text << " may be deleted: ";
-    if (detail::look(facts, index.rules(), *guarding).providerGone) {
+    if (detail::factsOf(facts, index.rules(), *guarding).providerGone) {
       (text << "provider ").key(viewOf(service.provider)) << " is gone";
     } else {
       (text << "what ").service(service.meta.name) << " waits for is gone";

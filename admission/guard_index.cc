@@ -211,7 +211,7 @@ void GuardIndex::order(graph::Graph& graph, uint32_t number, const std::vector<G
                     {origin, std::string(criticalservice::kDependenciesField)});
     }
     const bool waitsForCriteria =
-        guard.role == GuardRole::Provider || guard.role == GuardRole::ProviderParent;
+        guard.role == GuardRole::Provider || guard.role == GuardRole::ProviderAncestor;
     if (!waitsForCriteria || service.intent == DeletionIntent::OrphanResources) continue;
     for (uint32_t i = 0; i < rule.criterionCount; ++i) {
       graph.require(guard.object, graph::ConditionId{rules_.criteria[rule.firstCriterion + i]},

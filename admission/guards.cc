@@ -21,21 +21,21 @@ std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, con
   std::vector<Guard> guards;
   guards.push_back({criticalservice::keyOf(service), GuardRole::Service});
   guards.push_back({kube::crdKey(criticalservice::criticalServiceType()), GuardRole::Service});
-  for (kube::ObjectKey& object : providerAndParents(service, types)) {
-    const GuardRole role = object == service.provider ? GuardRole::Provider : GuardRole::ProviderParent;
+  for (kube::ObjectKey& object : providerWithNamespaceAndCrd(service, types)) {
+    const GuardRole role = object == service.provider ? GuardRole::Provider : GuardRole::ProviderAncestor;
     guards.push_back({std::move(object), role});
   }
   for (const criticalservice::Dependency& dependency : dependencies)
     guards.push_back(
-        {dependency.object, dependency.ownsProvider ? GuardRole::ProviderParent : GuardRole::Dependency});
+        {dependency.object, dependency.ownsProvider ? GuardRole::ProviderAncestor : GuardRole::Dependency});
   if (!ownNamespace.empty())
     guards.push_back({kube::namespaceKey(ownNamespace), GuardRole::LastoutNamespace});
   std::erase_if(guards, [&](const Guard& guard) { return !isReviewed(guard.object, ownNamespace); });
   return guards;
 }
 
-std::vector<kube::ObjectKey> providerAndParents(const criticalservice::CriticalService& service,
-                                                const kube::ResourceMap& types) {
+std::vector<kube::ObjectKey> providerWithNamespaceAndCrd(const criticalservice::CriticalService& service,
+                                                         const kube::ResourceMap& types) {
   const kube::ObjectKey& provider = service.provider;
   std::vector<kube::ObjectKey> objects{provider};
   if (!provider.namespaceName.empty()) objects.push_back(kube::namespaceKey(provider.namespaceName));

@@ -32,10 +32,10 @@ bool isReviewed(const kube::ObjectKey& object, std::string_view ownNamespace);
 std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
                             std::string_view ownNamespace, const Dependencies& dependencies);
 
-// Returns the provider and its parents, whose deletion deletes it: its namespace, and its CRD unless its type
-// is built in.
-std::vector<kube::ObjectKey> providerAndParents(const criticalservice::CriticalService& service,
-                                                const kube::ResourceMap& types);
+// Returns the provider, and what deletes it when it is deleted itself: its namespace, and its CRD unless its
+// type is built in.
+std::vector<kube::ObjectKey> providerWithNamespaceAndCrd(const criticalservice::CriticalService& service,
+                                                         const kube::ResourceMap& types);
 
 // Returns the types that lastout has to watch for the service: CriticalServices, CRDs, Namespaces, the types
 // of its provider and its criteria, and the types from which lastout finds the provider's dependencies. A

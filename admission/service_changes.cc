@@ -90,7 +90,7 @@ std::set<kube::ObjectKey> listedObjects(const criticalservice::CriticalService& 
 
 std::set<NeededRight> rightsOnProvider(const criticalservice::CriticalService& service) {
   std::set<NeededRight> rights;
-  for (const kube::ObjectKey& object : providerAndParents(service, kube::ResourceMap::builtIn()))
+  for (const kube::ObjectKey& object : providerWithNamespaceAndCrd(service, kube::ResourceMap::builtIn()))
     rights.insert({"delete", object});
   if (service.enforcement == criticalservice::EnforcementMode::Hold)
     rights.insert({"patch", service.provider});

@@ -11,13 +11,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kLongestRetryAfter{120};  // whatever a server wishes
+constexpr seconds kLongestRetryAfter{120};  // more is not waited for, whatever Retry-After says
 
 constexpr milliseconds kSoon{20};  // the first wait for a state that passes
 
 constexpr const char* kAnotherCluster = "another cluster answers at its address";
 
-constexpr int kMisbehaved = 200;  // an answer that is none, though it is called one
+constexpr int kInvalidAnswer = 200;  // of an answer that breaks the protocol, though its status is 200
 constexpr int kUnauthorized = 401;
 constexpr int kForbidden = 403;
 constexpr int kNotFound = 404;
@@ -32,7 +32,7 @@ std::string_view withoutLeadingZeros(std::string_view digits) {
 }
 
 ServerStatus misbehaved(const std::string& what) {
-  return {kMisbehaved, "", "the API server cannot be followed: " + what, std::nullopt};
+  return {kInvalidAnswer, "", "the API server cannot be followed: " + what, std::nullopt};
 }
 
 std::string reason(const ServerStatus& status) {
@@ -63,10 +63,10 @@ bool isOlder(std::string_view version, std::string_view than) {
   return version.size() != than.size() ? version.size() < than.size() : version < than;
 }
 
-Reflector::Reflector(ReflectorOptions options, RandomFraction random, Audience audience)
+Reflector::Reflector(ReflectorOptions options, RandomFraction random, ReflectorHandlers handlers)
     : options_(options),
       random_(std::move(random)),
-      audience_(std::move(audience)),
+      handlers_(std::move(handlers)),
       backoff_(options.backoff, random_),
       soon_({std::min(kSoon, options.backoff.first), options.backoff.most}, random_) {}
 
@@ -157,7 +157,7 @@ void Reflector::endOfPage(const std::string& resourceVersion, const std::string&
   phase_ = Phase::Watch;
   underWay_ = false;
   knowledge_ = {SyncStatus::State::Stale, true, listBegan_, ""};
-  audience_.knowledge(knowledge_);
+  handlers_.knowledge(knowledge_);
 }
 
 void Reflector::watching(TimePoint now) {
@@ -235,8 +235,8 @@ void Reflector::failed(const ServerStatus& status, TimePoint now) {
   wait(status, now);
 }
 
-// Only who is told to be slower goes on in the middle of a list: after everything else the rest might be from
-// another history.
+// After a 429 the list goes on with the page that it stopped at. After any other failure it begins again: the
+// rest might be from another history.
 void Reflector::listFailed(const ServerStatus& status) {
   if (isExpired(status) && !continueToken_.empty()) inPages_ = false;
   if (status.code != kube::kTooManyRequests) listNext();
@@ -252,10 +252,10 @@ void Reflector::watchFailed(const ServerStatus& status, TimePoint now) {
   const bool cutOff = status.code == 0;
   const bool stalled = cutOff && now >= stallsAt();
   if (isSteady(now) || (cutOff && progressed_)) resetBackoff();
-  // One that was silent for so long may be from a version that is still to come in another history: it says
-  // nothing of the server, which is out of reach since before.
+  // A watch that stalled proves nothing: it may wait for a version that another history of the server has yet
+  // to reach.
   if (isSteady(now) && !stalled) heard_ = now;
-  doubted_ = doubted_ || status.code == kMisbehaved || status.isBehind;
+  doubted_ = doubted_ || status.code == kInvalidAnswer || status.isBehind;
   if (!mayResume(status)) listNext();
   const bool isForbidden = status.code == kForbidden;
   const bool isNotServed = status.code == kNotFound;
@@ -276,9 +276,9 @@ void Reflector::wait(const ServerStatus& status, TimePoint now) {
     notBefore_ = now + soon_.next();
     return;
   }
-  const milliseconds wish =
+  const milliseconds requested =
       std::clamp(status.retryAfter.value_or(seconds(0)), seconds(0), kLongestRetryAfter);
-  notBefore_ = now + std::max(backoff_.next(), wish);
+  notBefore_ = now + std::max(backoff_.next(), requested);
 }
 
 void Reflector::resetBackoff() {
@@ -294,15 +294,15 @@ void Reflector::hurry() {
 void Reflector::upsert(StreamedObject object) {
   const auto [known, isNew] = known_.try_emplace(keyOf(object.meta));
   if (!isNew && known->second.uid != object.meta.uid)
-    audience_.remove(removed(known->first, std::move(known->second.uid)));
+    handlers_.remove(removed(known->first, std::move(known->second.uid)));
   known->second = {object.meta.resourceVersion, object.meta.uid, list_};
-  audience_.upsert(std::move(object));
+  handlers_.upsert(std::move(object));
 }
 
 void Reflector::remove(KnownObjects::iterator known) {
   const Removed object = removed(known->first, std::move(known->second.uid));
   known_.erase(known);
-  audience_.remove(object);
+  handlers_.remove(object);
 }
 
 void Reflector::heard(TimePoint now) {
@@ -314,7 +314,7 @@ void Reflector::know(SyncStatus::State state, std::string why) {
   if (state == knowledge_.state && why == knowledge_.why) return;
   knowledge_.state = state;
   knowledge_.why = std::move(why);
-  audience_.knowledge(knowledge_);
+  handlers_.knowledge(knowledge_);
 }
 
 }  // namespace lastout::client

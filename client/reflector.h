@@ -50,10 +50,10 @@ struct Removed {
   std::string uid;  // of the object that is gone: another one may have its name
 };
 
-// Who is told. For each uid: upserts, each with another resourceVersion than the one before, then one
-// removal. Only when the server may have another history by now, a list tells everything once more, since the
-// same version may mean something else.
-struct Audience {
+// What a reflector calls. For each uid: upserts, each with another resourceVersion than the one before, then
+// one removal. Only when the server may have another history by now, a list tells everything once more, since
+// the same version may mean something else.
+struct ReflectorHandlers {
   std::function<void(StreamedObject object)> upsert;
   std::function<void(const Removed& object)> remove;
   std::function<void(const SyncStatus& knowledge)> knowledge;  // when its state, `listed` or `why` changed
@@ -86,10 +86,10 @@ struct WaitUntil {
 };
 using Next = std::variant<ListPage, WatchFrom, WaitUntil>;
 
-// Not for several threads at once. Calls the audience only from within its own functions.
+// Not for several threads at once. Calls the handlers only from within its own functions.
 class Reflector {
  public:
-  Reflector(ReflectorOptions options, RandomFraction random, Audience audience);
+  Reflector(ReflectorOptions options, RandomFraction random, ReflectorHandlers handlers);
 
   // Begins what it returns.
   Next next(TimePoint now);
@@ -149,7 +149,7 @@ class Reflector {
 
   ReflectorOptions options_;
   RandomFraction random_;
-  Audience audience_;
+  ReflectorHandlers handlers_;
   Backoff backoff_;
   Backoff soon_;  // while the server is between two states (isBetweenStates())
 

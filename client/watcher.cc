@@ -22,11 +22,11 @@ ServerStatus cutOff(std::string why) { return {0, "", std::move(why), std::nullo
 }  // namespace
 
 Watcher::Watcher(std::unique_ptr<ApiServer> server, WatchedType type, WatcherOptions options,
-                 Audience audience)
+                 ReflectorHandlers handlers)
     : server_(std::move(server)),
       type_(std::move(type)),
       options_(std::move(options)),
-      reflector_(options_.reflector, options_.random, std::move(audience)) {}
+      reflector_(options_.reflector, options_.random, std::move(handlers)) {}
 
 Watcher::~Watcher() { stop(); }
 

@@ -29,12 +29,13 @@ struct WatcherOptions {
 };
 
 // Its functions may be called by any thread; start() and stop() by one at a time, and stop() not from within
-// the audience.
+// the handlers.
 class Watcher {
  public:
-  // `server` is for this Watcher alone, so that it can be stopped alone. The audience is told by the
+  // `server` is for this Watcher alone, so that it can be stopped alone. The handlers are called by the
   // Watcher's thread, between start() and the end of stop().
-  Watcher(std::unique_ptr<ApiServer> server, WatchedType type, WatcherOptions options, Audience audience);
+  Watcher(std::unique_ptr<ApiServer> server, WatchedType type, WatcherOptions options,
+          ReflectorHandlers handlers);
   ~Watcher();  // as stop()
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;

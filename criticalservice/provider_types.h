@@ -1,5 +1,5 @@
-// Which types can be a provider: those that run something, and whose DELETE the API server lets a webhook
-// decide. And which can be listed as what a provider needs.
+// Which types can be a provider: those that run something (of built-in types kube::workloadTypes()), and
+// whose DELETE the API server lets a webhook decide. And which can be listed as what a provider needs.
 #pragma once
 
 #include <optional>

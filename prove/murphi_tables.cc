@@ -271,7 +271,7 @@ std::string guardRoleOf(admission::GuardRole role, bool isItself) {
       return isItself ? "GuardsItself" : "GuardsCrdOfServices";
     case admission::GuardRole::Provider:
       return "GuardsProvider";
-    case admission::GuardRole::ProviderParent:
+    case admission::GuardRole::ProviderAncestor:
       return "GuardsParent";
     case admission::GuardRole::Dependency:
       return "GuardsNeeded";

@@ -132,7 +132,7 @@ TypeWatchesOptions HeldPolicyRole::watchesOptions() {
   watches.content = client::Content::Whole;
   watches.watcher = parts_.options.watcher;
   watches.random = parts_.options.random;
-  watches.audienceOf = [this](const kube::ResourceType& type) { return audienceOf(type); };
+  watches.handlersOf = [this](const kube::ResourceType& type) { return handlersOf(type); };
   watches.unserved = [this](const kube::GroupResource& type) { toldOfUnserved(type); };
   return watches;
 }
@@ -155,32 +155,32 @@ std::string HeldPolicyRole::whyUnserved(const kube::GroupResource& type) const {
   return isDefined ? "it is not served" : "";
 }
 
-client::Audience HeldPolicyRole::audienceOf(const kube::ResourceType& type) {
-  if (type.type == kube::kValidatingAdmissionPolicies) return audienceOfAdmissionPolicies();
-  client::Audience audience;
-  audience.upsert = [this, type](client::StreamedObject streamed) {
+client::ReflectorHandlers HeldPolicyRole::handlersOf(const kube::ResourceType& type) {
+  if (type.type == kube::kValidatingAdmissionPolicies) return handlersOfAdmissionPolicies();
+  client::ReflectorHandlers handlers;
+  handlers.upsert = [this, type](client::StreamedObject streamed) {
     changed(objects_.upsert(client::toObject(std::move(streamed), type)));
   };
-  audience.remove = [this, type](const client::Removed& removed) {
+  handlers.remove = [this, type](const client::Removed& removed) {
     changed(objects_.remove({type.type, removed.namespaceName, removed.name}, removed.uid));
   };
-  audience.knowledge = [this, type](const client::SyncStatus& knowledge) {
+  handlers.knowledge = [this, type](const client::SyncStatus& knowledge) {
     changed(objects_.know(type.type, whyNotKnown(knowledge)));
   };
-  return audience;
+  return handlers;
 }
 
-client::Audience HeldPolicyRole::audienceOfAdmissionPolicies() {
-  client::Audience audience;
-  audience.upsert = [this](const client::StreamedObject& streamed) {
+client::ReflectorHandlers HeldPolicyRole::handlersOfAdmissionPolicies() {
+  client::ReflectorHandlers handlers;
+  handlers.upsert = [this](const client::StreamedObject& streamed) {
     if (protection::policyOfMade(streamed.meta.name).empty()) return;
     protection::HoldFinalizers former;
     protection::addOfAdmissionPolicy(streamed.content, former);
     changed(objects_.knowFormer(former));
   };
-  audience.remove = [](const client::Removed& /*removed*/) {};
-  audience.knowledge = [](const client::SyncStatus& /*knowledge*/) {};
-  return audience;
+  handlers.remove = [](const client::Removed& /*removed*/) {};
+  handlers.knowledge = [](const client::SyncStatus& /*knowledge*/) {};
+  return handlers;
 }
 
 }  // namespace lastout::server

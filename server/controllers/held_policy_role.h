@@ -43,8 +43,8 @@ class HeldPolicyRole {
   TypeWatchesOptions watchesOptions();
   void toldOfUnserved(const kube::GroupResource& type);
   std::string whyUnserved(const kube::GroupResource& type) const;
-  client::Audience audienceOf(const kube::ResourceType& type);
-  client::Audience audienceOfAdmissionPolicies();
+  client::ReflectorHandlers handlersOf(const kube::ResourceType& type);
+  client::ReflectorHandlers handlersOfAdmissionPolicies();
   bool look();
   bool usePolicies();
   void changed(const HeldObjects::Changed& objects);

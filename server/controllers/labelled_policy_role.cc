@@ -67,7 +67,7 @@ TypeWatchesOptions LabelledPolicyRole::watchesOptions() {
   watches.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
   watches.watcher = parts_.options.watcher;
   watches.random = parts_.options.random;
-  watches.audienceOf = [this](const kube::ResourceType& type) { return audienceOf(type); };
+  watches.handlersOf = [this](const kube::ResourceType& type) { return handlersOf(type); };
   watches.unserved = [this](const kube::GroupResource& type) {
     objects_.forget(type);
     know(type, "the API server does not serve " + toString(type) + " now");
@@ -75,7 +75,7 @@ TypeWatchesOptions LabelledPolicyRole::watchesOptions() {
   return watches;
 }
 
-client::Audience LabelledPolicyRole::audienceOf(const kube::ResourceType& type) {
+client::ReflectorHandlers LabelledPolicyRole::handlersOf(const kube::ResourceType& type) {
   return {[this, type](client::StreamedObject streamed) {
             changed(objects_.upsert(client::toObject(std::move(streamed), type), steady_clock::now()));
           },

@@ -46,7 +46,7 @@ class LabelledPolicyRole {
   ControllerOptions controllerOptions();
   WorkerOptions workerOptions();
   TypeWatchesOptions watchesOptions();
-  client::Audience audienceOf(const kube::ResourceType& type);
+  client::ReflectorHandlers handlersOf(const kube::ResourceType& type);
   void look();
   void usePolicies();
   void changed(const LabelledObjects::Changed& objects);

@@ -73,9 +73,9 @@ std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access,
       client::collectionPath(type == Policies            ? protection::deletionPolicyType()
                              : type == AdmissionPolicies ? kube::kValidatingAdmissionPolicies
                                                          : kube::kValidatingAdmissionPolicyBindings);
-  client::Audience audience;
+  client::ReflectorHandlers handlers;
   // What lost its label is lastout's all the same.
-  audience.upsert = [this, type](client::StreamedObject object) {
+  handlers.upsert = [this, type](client::StreamedObject object) {
     if (type != Policies && protection::policyOfMade(object.meta.name).empty()) return;
     {
       const kube::MutexLock lock(mutex_);
@@ -84,7 +84,7 @@ std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access,
     }
     worker_.wake();
   };
-  audience.remove = [this, type](const client::Removed& object) {
+  handlers.remove = [this, type](const client::Removed& object) {
     {
       const kube::MutexLock lock(mutex_);
       auto& objects = types_[type].objects;
@@ -93,7 +93,7 @@ std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access,
     }
     worker_.wake();
   };
-  audience.knowledge = [this, type](const client::SyncStatus& knowledge) {
+  handlers.knowledge = [this, type](const client::SyncStatus& knowledge) {
     {
       const kube::MutexLock lock(mutex_);
       types_[type].state = knowledge.state;
@@ -102,7 +102,7 @@ std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access,
   };
   return std::make_unique<client::Watcher>(
       access.newServer(), client::WatchedType{path, "", client::Content::Whole},
-      forOneMore(options_.watcher, options_.random), std::move(audience));
+      forOneMore(options_.watcher, options_.random), std::move(handlers));
 }
 
 void PolicyKeeper::start() {

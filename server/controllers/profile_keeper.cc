@@ -43,11 +43,11 @@ ProfileKeeper::ProfileKeeper(const std::shared_ptr<client::Access>& access, Prof
       worker_({options_.mayWrite, [this] { return pass(); }, [] {}, kAppliesApart}),
       watcher_(access->newServer(),
                client::WatchedType{client::collectionPath(typeOfPolicies(), ""), "", client::Content::Whole},
-               forOneMore(options_.watcher, options_.random), audience()) {}
+               forOneMore(options_.watcher, options_.random), handlers()) {}
 
-client::Audience ProfileKeeper::audience() {
-  client::Audience audience;
-  audience.upsert = [this](client::StreamedObject object) {
+client::ReflectorHandlers ProfileKeeper::handlers() {
+  client::ReflectorHandlers handlers;
+  handlers.upsert = [this](client::StreamedObject object) {
     {
       const kube::MutexLock lock(mutex_);
       const std::string name = object.meta.name;
@@ -55,7 +55,7 @@ client::Audience ProfileKeeper::audience() {
     }
     worker_.wake();
   };
-  audience.remove = [this](const client::Removed& object) {
+  handlers.remove = [this](const client::Removed& object) {
     {
       const kube::MutexLock lock(mutex_);
       const auto found = standing_.find(object.name);
@@ -63,14 +63,14 @@ client::Audience ProfileKeeper::audience() {
     }
     worker_.wake();
   };
-  audience.knowledge = [this](const client::SyncStatus& knowledge) {
+  handlers.knowledge = [this](const client::SyncStatus& knowledge) {
     {
       const kube::MutexLock lock(mutex_);
       knowledge_ = knowledge;
     }
     worker_.wake();
   };
-  return audience;
+  return handlers;
 }
 
 void ProfileKeeper::start() {

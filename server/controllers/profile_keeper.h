@@ -47,7 +47,7 @@ class ProfileKeeper {
     kube::Value content;
   };
 
-  client::Audience audience();
+  client::ReflectorHandlers handlers();
   std::optional<TimePoint> pass();
   bool isAsItShould(const protection::PolicyManifest& policy);
   std::string problemOfDefinition() const;

@@ -72,12 +72,12 @@ TypeWatchesOptions ReplayedDeletionRole::watchesOptions() {
   watches.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
   watches.watcher = parts_.options.watcher;
   watches.random = parts_.options.random;
-  watches.audienceOf = [this](const kube::ResourceType& type) { return audienceOf(type); };
+  watches.handlersOf = [this](const kube::ResourceType& type) { return handlersOf(type); };
   watches.unserved = [this](const kube::GroupResource& type) { deletions_.forget(type); };
   return watches;
 }
 
-client::Audience ReplayedDeletionRole::audienceOf(const kube::ResourceType& type) {
+client::ReflectorHandlers ReplayedDeletionRole::handlersOf(const kube::ResourceType& type) {
   const std::string subject = "deletions by annotation of " + toString(type.type) + ": ";
   return {
       [this, type](client::StreamedObject streamed) {

@@ -34,7 +34,7 @@ class ReplayedDeletionRole {
   ControllerOptions controllerOptions();
   WorkerOptions workerOptions(std::function<bool()> mayAct);
   TypeWatchesOptions watchesOptions();
-  client::Audience audienceOf(const kube::ResourceType& type);
+  client::ReflectorHandlers handlersOf(const kube::ResourceType& type);
   bool isListed(const kube::Object& object) const;
   bool isGuarded(const kube::ObjectKey& object) const;
   void tell(const kube::Object& object, const DeferredDeletionEvent& news);

@@ -97,7 +97,7 @@ net::HttpResponse ReviewHandler::answer(const net::HttpRequest& request) const {
 }
 
 // The union: what CriticalServices say comes first, then each policy. Code 409 says that something is in use,
-// and that alone; code 429 that it is worth to ask again, which a policy does not say. `words` are those of
+// and that alone; code 429 that another try may succeed, which a policy does not say. `words` are those of
 // the causes.
 admission::ReviewAnswer ReviewHandler::answerOf(const admission::Review& review, Judgement& judgement,
                                                 const std::vector<protection::Denial>& protections,
@@ -207,8 +207,8 @@ admission::DeletionEffect ReviewHandler::deletionEffectOf(const admission::Revie
                                      admission::requestedPropagationOf(deletion.policy));
 }
 
-// Another replica may have heard of a CriticalService before this one. When nobody can say, what is guarded
-// as far as this one knows stays; what nobody guards is not to wait for an API server that is slow.
+// Another replica may have heard of a CriticalService before this one. If the read fails, an object that this
+// replica knows to be guarded stays; an unguarded one does not wait for a slow API server.
 ReviewHandler::Comparison ReviewHandler::compareWithServices(const kube::ObjectKey& object,
                                                              TimePoint deadline) const {
   const auto services = services_.read(std::min(deadline, steady_clock::now() + options_.servicesPatience));

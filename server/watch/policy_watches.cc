@@ -56,7 +56,7 @@ void PolicyWatches::followPolicies() {
     const std::string path = client::collectionPath(*served);
     if (policies_.watcher && policies_.path == path) return;
     policies_.path = path;
-    begin(policies_, *access_, client::Content::Whole, audienceOfPolicies(*served));
+    begin(policies_, *access_, client::Content::Whole, handlersOfPolicies(*served));
   } else if (live_.isAbsent(type)) {
     policies_.watcher.reset();
     view_.noPolicies();
@@ -104,19 +104,19 @@ void PolicyWatches::follow(const protection::WantedType& wanted, const kube::Res
   followed.path = path;
   followed.generation = wanted.generation;
   begin(followed, access, wanted.withContent ? client::Content::Whole : client::Content::Metadata,
-        audienceFor(served, wanted));
+        handlersFor(served, wanted));
 }
 
 void PolicyWatches::begin(Followed& followed, client::Access& access, client::Content content,
-                          client::Audience audience) {
+                          client::ReflectorHandlers handlers) {
   followed.watcher.reset();
   followed.watcher =
       std::make_unique<client::Watcher>(access.newServer(), client::WatchedType{followed.path, "", content},
-                                        forOneMore(options_.watcher, options_.random), std::move(audience));
+                                        forOneMore(options_.watcher, options_.random), std::move(handlers));
   followed.watcher->start();
 }
 
-client::Audience PolicyWatches::audienceOfPolicies(const kube::ResourceType& type) {
+client::ReflectorHandlers PolicyWatches::handlersOfPolicies(const kube::ResourceType& type) {
   const auto told = [this] {
     loop_.wake();
     if (options_.told) options_.told();
@@ -139,8 +139,8 @@ client::Audience PolicyWatches::audienceOfPolicies(const kube::ResourceType& typ
 }
 
 // What a Namespace or a CRD says may make another type wanted.
-client::Audience PolicyWatches::audienceFor(const kube::ResourceType& type,
-                                            const protection::WantedType& wanted) {
+client::ReflectorHandlers PolicyWatches::handlersFor(const kube::ResourceType& type,
+                                                     const protection::WantedType& wanted) {
   const protection::ClusterType about = typeOf(wanted);
   const uint64_t generation = wanted.generation;
   const std::string called = "for policies, " + toString(about) + ": ";

@@ -51,9 +51,10 @@ class PolicyWatches {
   void follow(const protection::WantedType& wanted);
   void followElsewhere(const protection::WantedType& wanted);
   void follow(const protection::WantedType& wanted, const kube::ResourceType& served, client::Access& access);
-  void begin(Followed& followed, client::Access& access, client::Content content, client::Audience audience);
-  client::Audience audienceOfPolicies(const kube::ResourceType& type);
-  client::Audience audienceFor(const kube::ResourceType& type, const protection::WantedType& wanted);
+  void begin(Followed& followed, client::Access& access, client::Content content,
+             client::ReflectorHandlers handlers);
+  client::ReflectorHandlers handlersOfPolicies(const kube::ResourceType& type);
+  client::ReflectorHandlers handlersFor(const kube::ResourceType& type, const protection::WantedType& wanted);
 
   const std::shared_ptr<client::Access> access_;
   const LiveView& live_;

@@ -31,7 +31,7 @@ void TypeWatches::begin(const kube::ResourceType& type) {
   followed.path = client::collectionPath(type);
   followed.watcher = std::make_unique<client::Watcher>(
       access_->newServer(), client::WatchedType{followed.path, {}, options_.content},
-      forOneMore(options_.watcher, options_.random), options_.audienceOf(type));
+      forOneMore(options_.watcher, options_.random), options_.handlersOf(type));
   followed.watcher->start();
 }
 

@@ -21,12 +21,12 @@ struct TypeWatchesOptions {
   client::Content content = client::Content::Metadata;
   client::WatcherOptions watcher;                  // its `random` is made for each
   std::function<client::RandomFraction()> random;  // makes one for a thread of its own
-  std::function<client::Audience(const kube::ResourceType& type)> audienceOf;
+  std::function<client::ReflectorHandlers(const kube::ResourceType& type)> handlersOf;
   // A type that is wanted is not served; told at each follow(). Must not call these functions.
   std::function<void(const kube::GroupResource& type)> unserved;
 };
 
-// Its functions may be called by any thread, but not from within an audience.
+// Its functions may be called by any thread, but not from within an handlers.
 class TypeWatches {
  public:
   TypeWatches(std::shared_ptr<client::Access> access, TypeWatchesOptions options)

@@ -147,7 +147,7 @@ void Watches::follow(const kube::ResourceType& type, client::Content content) {
   Followed followed{
       path, content,
       std::make_unique<client::Watcher>(access_->newServer(), client::WatchedType{path, "", content},
-                                        forOneMore(options_.watcher, options_.random), audienceFor(type))};
+                                        forOneMore(options_.watcher, options_.random), handlersFor(type))};
   followed.watcher->start();
   followed_.emplace(type.type, std::move(followed));
 }
@@ -159,7 +159,7 @@ void Watches::unfollow(const kube::GroupResource& type) {
   view_.forget(type, steady_clock::now());
 }
 
-client::Audience Watches::audienceFor(const kube::ResourceType& type) {
+client::ReflectorHandlers Watches::handlersFor(const kube::ResourceType& type) {
   return {[this, type](client::StreamedObject object) {
             const std::string name = object.meta.name;
             view_.upsert(type, std::move(object), steady_clock::now());

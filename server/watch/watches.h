@@ -61,7 +61,7 @@ class Watches {
   void reconsider();
   void follow(const kube::ResourceType& type, client::Content content);
   void unfollow(const kube::GroupResource& type);
-  client::Audience audienceFor(const kube::ResourceType& type);
+  client::ReflectorHandlers handlersFor(const kube::ResourceType& type);
   void noticed(const kube::GroupResource& type, const std::string& name);
 
   const std::shared_ptr<client::Access> access_;

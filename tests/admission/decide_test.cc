@@ -140,10 +140,10 @@ TEST_F(Decide, OnlyOrphaningEndsTheGuardingOfAProvider) {
   facts.conditions[1].holders = 1;
   facts.services[0].intent = DeletionIntent::BestEffortDeletion;
   EXPECT_FALSE(decideFor({{GuardRole::Provider, 0}}).allowed);
-  EXPECT_FALSE(decideFor({{GuardRole::ProviderParent, 0}}).allowed);
+  EXPECT_FALSE(decideFor({{GuardRole::ProviderAncestor, 0}}).allowed);
   facts.services[0].intent = DeletionIntent::OrphanResources;
   EXPECT_EQ(decideFor({{GuardRole::Provider, 0}}).reason, Reason::NotGuarded);
-  EXPECT_EQ(decideFor({{GuardRole::ProviderParent, 0}}).reason, Reason::NotGuarded);
+  EXPECT_EQ(decideFor({{GuardRole::ProviderAncestor, 0}}).reason, Reason::NotGuarded);
   EXPECT_TRUE(decideFor({{GuardRole::Provider, 0}}).allowed);
 }
 
@@ -155,11 +155,11 @@ TEST_F(Decide, OneServicesOrphaningLeavesTheOthersGuarding) {
 
 TEST_F(Decide, AHolderIsGuardedWhileTheProviderIsNotKnownToBeGone) {
   facts.conditions[1].holders = 1;
-  EXPECT_FALSE(decideFor({{GuardRole::ProviderParent, 0}}).allowed);
+  EXPECT_FALSE(decideFor({{GuardRole::ProviderAncestor, 0}}).allowed);
   facts.conditions[0] = {0, Knowledge::Forbidden};
-  EXPECT_FALSE(decideFor({{GuardRole::ProviderParent, 0}}).allowed);
+  EXPECT_FALSE(decideFor({{GuardRole::ProviderAncestor, 0}}).allowed);
   facts.conditions[0] = {0, Knowledge::Synced};
-  EXPECT_TRUE(decideFor({{GuardRole::ProviderParent, 0}}).allowed);
+  EXPECT_TRUE(decideFor({{GuardRole::ProviderAncestor, 0}}).allowed);
 }
 
 TEST_F(Decide, LastoutsNamespaceStaysWhileAnyServiceExistsWhateverItsIntent) {
@@ -173,20 +173,21 @@ TEST_F(Decide, LastoutsNamespaceStaysWhileAnyServiceExistsWhateverItsIntent) {
 TEST_F(Decide, AServiceThatIsGoneGuardsNothing) {
   facts.services[0].exists = false;
   facts.conditions[1].holders = 1;
-  for (const GuardRole role : {GuardRole::Service, GuardRole::Provider, GuardRole::ProviderParent}) {
+  for (const GuardRole role : {GuardRole::Service, GuardRole::Provider, GuardRole::ProviderAncestor}) {
     EXPECT_EQ(decideFor({{role, 0}}).reason, Reason::NotGuarded);
   }
 }
 
 TEST_F(Decide, WhatAnAllowRestsOnIsToBeConfirmed) {
   EXPECT_THAT(confirmed({{GuardRole::Provider, 0}, {GuardRole::Provider, 1}}), ElementsAre(1, 2, 3));
-  EXPECT_THAT(confirmed({{GuardRole::ProviderParent, 0}}), ElementsAre(1, 2));
+  EXPECT_THAT(confirmed({{GuardRole::ProviderAncestor, 0}}), ElementsAre(1, 2));
   EXPECT_THAT(confirmed({{GuardRole::Service, 0}}), ElementsAre(0));
   facts.conditions[0].holders = 0;
-  EXPECT_THAT(confirmed({{GuardRole::ProviderParent, 0}}), ElementsAre(0));
+  EXPECT_THAT(confirmed({{GuardRole::ProviderAncestor, 0}}), ElementsAre(0));
   facts.services[0].intent = DeletionIntent::OrphanResources;
-  EXPECT_THAT(confirmed({{GuardRole::Provider, 0}, {GuardRole::Service, 0}, {GuardRole::ProviderParent, 0}}),
-              IsEmpty());
+  EXPECT_THAT(
+      confirmed({{GuardRole::Provider, 0}, {GuardRole::Service, 0}, {GuardRole::ProviderAncestor, 0}}),
+      IsEmpty());
 }
 
 TEST_F(Decide, AHeldProviderMayBeDeletedWhateverItsCriteriaSay) {
@@ -228,9 +229,9 @@ TEST_F(Decide, TheFinalizerIsNoHelpToWhoeverNeedsTheProvider) {
   EXPECT_EQ(needed.reason, Reason::ProviderPresent);
   EXPECT_EQ(needed.unmet, 1u);
   EXPECT_EQ(
-      decideFor({{GuardRole::Provider, 0}, {GuardRole::ProviderParent, 1}}, DeletionEffect::Held).reason,
+      decideFor({{GuardRole::Provider, 0}, {GuardRole::ProviderAncestor, 1}}, DeletionEffect::Held).reason,
       Reason::CriterionUnmet);
-  for (const GuardRole role : {GuardRole::Service, GuardRole::ProviderParent})
+  for (const GuardRole role : {GuardRole::Service, GuardRole::ProviderAncestor})
     EXPECT_FALSE(decideFor({{role, 0}}, DeletionEffect::Held).allowed) << "only the provider is held";
   facts.known = false;
   EXPECT_EQ(decideFor({{GuardRole::Provider, 0}}, DeletionEffect::Held).reason, Reason::ServicesUnknown);

@@ -8,7 +8,7 @@ namespace {
 
 TEST(DeferredDeletionMemory, IsOfThoseWhoOutliveTheObject) {
   EXPECT_TRUE(recordsDeferral(GuardRole::Provider, false));
-  EXPECT_TRUE(recordsDeferral(GuardRole::ProviderParent, false));
+  EXPECT_TRUE(recordsDeferral(GuardRole::ProviderAncestor, false));
   EXPECT_TRUE(recordsDeferral(GuardRole::Dependency, false));
   EXPECT_TRUE(recordsDeferral(GuardRole::Service, true));
   EXPECT_FALSE(recordsDeferral(GuardRole::Service, false)) << "the CRD of CriticalServices";

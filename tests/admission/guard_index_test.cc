@@ -38,7 +38,7 @@ struct GuardIndexTest : ::testing::Test {
   std::vector<std::string> guardEntriesOf(const kube::ObjectKey& key) const {
     std::vector<std::string> found;
     for (const GuardEntry& guardEntry : index.guardEntries(key)) {
-      const char* const names[] = {"Service ", "Provider ", "ProviderParent ", "Dependency ",
+      const char* const names[] = {"Service ", "Provider ", "ProviderAncestor ", "Dependency ",
                                    "LastoutNamespace "};
       found.push_back(names[static_cast<int>(guardEntry.role)] + index.service(guardEntry.service).meta.name);
     }
@@ -57,7 +57,7 @@ TEST_F(GuardIndexTest, EachGuardedObjectHasItsGuardEntry) {
   EXPECT_THAT(guardEntriesOf({criticalservice::criticalServiceType(), "", "a"}),
               UnorderedElementsAre("Service a"));
   EXPECT_THAT(guardEntriesOf({kCrds, "", "criticalservices.lastout.dev"}), UnorderedElementsAre("Service a"));
-  EXPECT_THAT(guardEntriesOf({kNamespaces, "", "n"}), UnorderedElementsAre("ProviderParent a"));
+  EXPECT_THAT(guardEntriesOf({kNamespaces, "", "n"}), UnorderedElementsAre("ProviderAncestor a"));
   EXPECT_THAT(guardEntriesOf({kNamespaces, "", "lastout"}), UnorderedElementsAre("LastoutNamespace a"));
   EXPECT_THAT(guardEntriesOf({kNamespaces, "", "other"}), IsEmpty());
   EXPECT_THAT(guardEntriesOf({kDeployments, "n", "other"}), IsEmpty());
@@ -67,7 +67,8 @@ TEST_F(GuardIndexTest, EachGuardedObjectHasItsGuardEntry) {
 
 TEST_F(GuardIndexTest, TheCrdOfACustomProviderIsGuarded) {
   put(service("a", {{"example.com", "engines"}, "n", "e"}));
-  EXPECT_THAT(guardEntriesOf({kCrds, "", "engines.example.com"}), UnorderedElementsAre("ProviderParent a"));
+  EXPECT_THAT(guardEntriesOf({kCrds, "", "engines.example.com"}),
+              UnorderedElementsAre("ProviderAncestor a"));
 }
 
 TEST_F(GuardIndexTest, ServicesShareProvidersAndNamespaces) {
@@ -76,12 +77,12 @@ TEST_F(GuardIndexTest, ServicesShareProvidersAndNamespaces) {
   put(service("c", {kDeployments, "n", "other"}));
   EXPECT_THAT(guardEntriesOf(web), UnorderedElementsAre("Provider a", "Provider b"));
   EXPECT_THAT(guardEntriesOf({kNamespaces, "", "n"}),
-              UnorderedElementsAre("ProviderParent a", "ProviderParent b", "ProviderParent c"));
+              UnorderedElementsAre("ProviderAncestor a", "ProviderAncestor b", "ProviderAncestor c"));
   EXPECT_TRUE(index.remove(graph, "a"));
   EXPECT_FALSE(index.remove(graph, "a"));
   EXPECT_THAT(guardEntriesOf(web), UnorderedElementsAre("Provider b"));
   EXPECT_THAT(guardEntriesOf({kNamespaces, "", "n"}),
-              UnorderedElementsAre("ProviderParent b", "ProviderParent c"));
+              UnorderedElementsAre("ProviderAncestor b", "ProviderAncestor c"));
 }
 
 // The API server never asks (docs/verdicts.md); of the CriticalService itself it does.
@@ -104,7 +105,7 @@ TEST_F(GuardIndexTest, AProviderInLastoutsOwnNamespaceHasBothGuardEntriesThere) 
   put(service("a", {kDeployments, "lastout", "web"}));
   put(service("b", web));
   EXPECT_THAT(guardEntriesOf({kNamespaces, "", "lastout"}),
-              UnorderedElementsAre("ProviderParent a", "LastoutNamespace a", "LastoutNamespace b"));
+              UnorderedElementsAre("ProviderAncestor a", "LastoutNamespace a", "LastoutNamespace b"));
   index.remove(graph, "a");
   EXPECT_THAT(guardEntriesOf({kNamespaces, "", "lastout"}), UnorderedElementsAre("LastoutNamespace b"));
 }
@@ -115,7 +116,7 @@ TEST_F(GuardIndexTest, AChangedServiceKeepsItsNumberAndMovesItsGuardEntries) {
   CriticalService changed = service("a", {kDeployments, "m", "web"}, 3);
   EXPECT_EQ(put(changed), number);
   EXPECT_THAT(guardEntriesOf(web), UnorderedElementsAre("Provider b"));
-  EXPECT_THAT(guardEntriesOf({kNamespaces, "", "m"}), UnorderedElementsAre("ProviderParent a"));
+  EXPECT_THAT(guardEntriesOf({kNamespaces, "", "m"}), UnorderedElementsAre("ProviderAncestor a"));
   EXPECT_EQ(index.rules().services[number].criterionCount, 3u);
 }
 

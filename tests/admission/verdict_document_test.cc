@@ -33,7 +33,7 @@ constexpr std::array kSubjects = {
     Word<VerdictSubject>{"CriticalService", VerdictSubject::CriticalService},
     Word<VerdictSubject>{"provider", VerdictSubject::Provider},
     Word<VerdictSubject>{"held provider", VerdictSubject::HeldProvider},
-    Word<VerdictSubject>{"holder of the provider", VerdictSubject::ProviderParent},
+    Word<VerdictSubject>{"ancestor of the provider", VerdictSubject::ProviderAncestor},
     Word<VerdictSubject>{"dependency", VerdictSubject::Dependency}};
 constexpr std::array kIntents = {
     Word<DeletionIntent>{"Ordered", DeletionIntent::Ordered},
@@ -164,7 +164,7 @@ std::vector<std::string> subjectsOf(VerdictSubject subject) {
       return {"deployments.apps/n/p"};
     case VerdictSubject::Provider:
       return {"engines.example.com/n/p"};
-    case VerdictSubject::ProviderParent:
+    case VerdictSubject::ProviderAncestor:
       return {"namespaces/n", "crd/engines.example.com"};
     case VerdictSubject::Dependency:
       return {"secrets/n/certs"};

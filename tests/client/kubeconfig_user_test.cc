@@ -127,7 +127,7 @@ TEST(KubeconfigUser, TellsItsPluginOfTheClusterWhenItIsToBeTold) {
                               ", tls-server-name: inside, certificate-authority-data: " +
                               kube::toBase64(testAuthority().certificate) +
                               ", extensions: [{name: other, extension: 1}, {name: "
-                              "client.authentication.k8s.io/exec, extension: {audience: x}}]";
+                              "client.authentication.k8s.io/exec, extension: {handlers: x}}]";
   const auto connection = connectionWith(cluster, std::string(kPlugin) + "p, provideClusterInfo: true}");
   ASSERT_TRUE(connection) << wordsOf(connection.error());
   const auto info = nlohmann::json::parse(connection->authentication.plugin->info);
@@ -135,7 +135,7 @@ TEST(KubeconfigUser, TellsItsPluginOfTheClusterWhenItIsToBeTold) {
       {"server", "https://c"},
       {"tls-server-name", "inside"},
       {"certificate-authority-data", kube::toBase64(testAuthority().certificate)},
-      {"config", {{"audience", "x"}}}};
+      {"config", {{"handlers", "x"}}}};
   EXPECT_EQ(info["spec"]["cluster"], expected);
 }
 

@@ -32,7 +32,7 @@ SimulatedClient::SimulatedClient(uint64_t seed, Faults faults)
       api_(dice_),
       check_(api_, faults == Faults::Mild),
       reflector_(
-          options(faults), [this] { return dice_.below(1000) / 1000.0; }, check_.audience()),
+          options(faults), [this] { return dice_.below(1000) / 1000.0; }, check_.handlers()),
       now_(std::chrono::hours(1)) {}
 
 std::string SimulatedClient::run() {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "client/reflector.h"
-#include "tests/client/audience_check.h"
+#include "tests/client/handlers_check.h"
 #include "tests/client/simulated_api.h"
 #include "tests/properties/dice.h"
 
@@ -57,7 +57,7 @@ class SimulatedClient {
   Dice dice_;
   Faults faults_;
   SimulatedApi api_;
-  AudienceCheck check_;
+  HandlersCheck check_;
   client::Reflector reflector_;
   bool calm_ = false;
   client::TimePoint now_;

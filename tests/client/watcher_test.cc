@@ -35,7 +35,7 @@ std::string eventJson(const std::string& type, const std::string& object) {
 // What a Watcher tells, for a thread that waits for it.
 class Listening {
  public:
-  client::Audience audience() {
+  client::ReflectorHandlers handlers() {
     return {[this](const client::StreamedObject& object) {
               tell(object.meta.name + " at " + object.meta.resourceVersion);
             },
@@ -80,7 +80,7 @@ struct Watching {
   explicit Watching(std::vector<ScriptedAnswer> answers, client::WatcherOptions options = quick(),
                     client::WatchedType type = {std::string(kPath), "", client::Content::Metadata})
       : script(std::move(answers)),
-        watcher(script.server(), std::move(type), std::move(options), told.audience()) {
+        watcher(script.server(), std::move(type), std::move(options), told.handlers()) {
     watcher.start();
   }
   Script script;
@@ -167,7 +167,7 @@ TEST(Watcher, FollowsWhereItIsNotToldWhichClusterItIs) {
     script.refuseToSayWhich(status);
     Listening told;
     client::Watcher watcher(script.server(), {std::string(kPath), "", client::Content::Metadata}, quick(),
-                            told.audience());
+                            told.handlers());
     watcher.start();
     EXPECT_THAT(told.first(2), ElementsAre("stale", "synced"));
   }

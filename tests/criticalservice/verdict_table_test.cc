@@ -8,7 +8,7 @@ namespace {
 TEST(VerdictTable, CoversEveryCombinationOnce) {
   for (const VerdictSubject subject :
        {VerdictSubject::CriticalService, VerdictSubject::Provider, VerdictSubject::HeldProvider,
-        VerdictSubject::ProviderParent, VerdictSubject::Dependency}) {
+        VerdictSubject::ProviderAncestor, VerdictSubject::Dependency}) {
     for (const DeletionIntent intent :
          {DeletionIntent::Ordered, DeletionIntent::BestEffortDeletion, DeletionIntent::OrphanResources}) {
       for (const ProviderState provider :

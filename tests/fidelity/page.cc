@@ -15,7 +15,7 @@ constexpr const char* kReviews136 = R"(
 ## Reviews
 
 What a webhook is asked, when a client does what caused the recorded AdmissionReviews: the same fields, the same absent fields, the
-same values. Not compared are, beside what is said above, generated names; and a hub is called by its namespace here, where the
+same values. The comparison also ignores generated names. A hub is named by its namespace here, where the
 recorded agent takes a hash of its address. That uids agree with each other is compared.
 
 ### Kubernetes 1.36
@@ -27,8 +27,8 @@ constexpr const char* kHead = R"(# Fidelity
 
 How the embedded cluster answers what was asked of real control planes, Kubernetes 1.36 and, with `--kubernetes 1.26`, 1.26.
 The recorded requests are made in their order, with as much time between them as then, and every answer is compared with the recorded one: status, body, and the headers
-`Content-Type`, `Warning` and `Retry-After`; of a watch the events, in their order. Not compared are the values of what is made
-up in each run (uids, times, resource versions, continue tokens), `managedFields`, audit ids, and the objects that
+`Content-Type`, `Warning` and `Retry-After`; of a watch the events, in their order. The comparison ignores values that are generated
+in each run (uids, times, resource versions, continue tokens), `managedFields`, audit ids, and the objects that
 the recorded control plane's distributor adds.
 
 The test `fidelity_test` makes this page and keeps it true: an answer that differs without a reason fails it, and so does a

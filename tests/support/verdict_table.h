@@ -11,9 +11,9 @@ namespace lastout::criticalservice {
 enum class VerdictSubject : uint8_t {
   CriticalService,  // and the CRD of CriticalServices: allowed when each of them would be
   Provider,
-  HeldProvider,    // a provider that lastout holds, by a DELETE that leaves what it runs
-  ProviderParent,  // the namespace of the provider, and the CRD of a provider that is a custom resource
-  Dependency,      // what the provider needs
+  HeldProvider,       // a provider that lastout holds, by a DELETE that leaves what it runs
+  ProviderAncestor,  // the namespace of the provider, and the CRD of a provider that is a custom resource
+  Dependency,         // what the provider needs
 };
 
 enum class ProviderState : uint8_t {
@@ -97,11 +97,11 @@ inline constexpr VerdictRow kVerdicts[] = {
     {VerdictSubject::HeldProvider, table::kGuarding, table::kAnyProvider, table::kAnyCriteria, true},
     {VerdictSubject::HeldProvider, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
 
-    {VerdictSubject::ProviderParent, table::kGuarding, table::kGone, table::kAnyCriteria, true},
-    {VerdictSubject::ProviderParent, table::kGuarding, table::kNotGone, table::kMet, true},
-    {VerdictSubject::ProviderParent, table::kGuarding, table::kNotGone, table::kUnmet, false},
-    {VerdictSubject::ProviderParent, table::kGuarding, table::kNotGone, table::kUnknown, false},
-    {VerdictSubject::ProviderParent, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
+    {VerdictSubject::ProviderAncestor, table::kGuarding, table::kGone, table::kAnyCriteria, true},
+    {VerdictSubject::ProviderAncestor, table::kGuarding, table::kNotGone, table::kMet, true},
+    {VerdictSubject::ProviderAncestor, table::kGuarding, table::kNotGone, table::kUnmet, false},
+    {VerdictSubject::ProviderAncestor, table::kGuarding, table::kNotGone, table::kUnknown, false},
+    {VerdictSubject::ProviderAncestor, table::kOrphan, table::kAnyProvider, table::kAnyCriteria, true},
 
     {VerdictSubject::Dependency, table::kGuarding, table::kThere, table::kAnyCriteria, false},
     {VerdictSubject::Dependency, table::kGuarding, table::kNotSeen, table::kAnyCriteria, false},

@@ -1,4 +1,4 @@
-// AudienceCheck: who is told by a Reflector, and minds the order in which it is.
+// HandlersCheck: who is told by a Reflector, and minds the order in which it is.
 #pragma once
 
 #include <map>
@@ -10,13 +10,13 @@
 
 namespace lastout::testing {
 
-class AudienceCheck {
+class HandlersCheck {
  public:
   // Keeps a reference. `once`: nothing that was told may be told again.
-  AudienceCheck(const SimulatedApi& api, bool once) : api_(api), once_(once) {}
+  HandlersCheck(const SimulatedApi& api, bool once) : api_(api), once_(once) {}
 
   // For the Reflector; this must outlive it.
-  client::Audience audience();
+  client::ReflectorHandlers handlers();
   // Empty as long as all was well.
   const std::string& complaint() const { return complaint_; }
   // What was told and is not gone.

@@ -1,13 +1,13 @@
-#include "tests/client/audience_check.h"
+#include "tests/client/handlers_check.h"
 
 namespace lastout::testing {
 
-client::Audience AudienceCheck::audience() {
+client::ReflectorHandlers HandlersCheck::handlers() {
   return {[this](const client::StreamedObject& object) { upsert(object); },
           [this](const client::Removed& object) { remove(object); }, [](const client::SyncStatus&) {}};
 }
 
-void AudienceCheck::upsert(const client::StreamedObject& object) {
+void HandlersCheck::upsert(const client::StreamedObject& object) {
   const SimulatedObject now{object.meta.uid, std::stoull(object.meta.resourceVersion),
                             object.meta.generation};
   const auto there = objects_.find(object.meta.name);
@@ -23,7 +23,7 @@ void AudienceCheck::upsert(const client::StreamedObject& object) {
   objects_[object.meta.name] = now;
 }
 
-void AudienceCheck::remove(const client::Removed& removed) {
+void HandlersCheck::remove(const client::Removed& removed) {
   const auto there = objects_.find(removed.name);
   if (removed.namespaceName != "app" || there == objects_.end() || there->second.uid != removed.uid)
     return complain("is removed without being there", removed.uid);
@@ -31,7 +31,7 @@ void AudienceCheck::remove(const client::Removed& removed) {
   objects_.erase(there);
 }
 
-void AudienceCheck::complain(const std::string& what, const std::string& uid) {
+void HandlersCheck::complain(const std::string& what, const std::string& uid) {
   if (complaint_.empty()) complaint_ = uid + " " + what;
 }
 
