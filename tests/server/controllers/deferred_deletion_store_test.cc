@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "simulator/json.h"
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
@@ -20,7 +20,7 @@ using ::testing::StartsWith;
 constexpr const char* kRememberingService = "/apis/lastout.dev/v1alpha1/criticalservices/s";
 constexpr const char* kRememberedProvider = "/apis/apps/v1/namespaces/default/deployments/provider";
 
-class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
+class DeferredDeletionStoreTest : public lastout::testing::ServerWorld {
  public:
   void SetUp() override {
     createStory();
@@ -41,10 +41,10 @@ class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
     options.requesters = requesters;
     options.annotationsCount = [this] { return annotationsCount; };
     options.replayedTypes = replayedTypes;
-    options.random = [] { return [] { return 0.5; }; };
-    options.backoff = {milliseconds(5), milliseconds(20)};
+    options.random = lastout::testing::oneHalf;
+    options.backoff = lastout::testing::kSoonAgain;
     options.longest = milliseconds(0);
-    options.log = [](Level /*level*/, const std::string&) {};
+    options.log = lastout::testing::noLog();
     return std::make_unique<DeferredDeletionStore>(access, view, std::move(options));
   }
   Json get(const std::string& path) {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "kube/well_known.h"
-#include "tests/support/installed_lastout.h"
+#include "tests/server/uninstall/uninstall_fixture.h"
 
 namespace lastout::server {
 namespace {
