@@ -10,6 +10,7 @@
 #include "kube/well_known.h"
 #include "server/runtime/lack_of_right.h"
 #include "server/runtime/object_client.h"
+#include "server/runtime/retry_after.h"
 #include "server/watch/provider_absence.h"
 
 namespace lastout::server {
@@ -49,7 +50,7 @@ DeferredDeletionRunner::DeferredDeletionRunner(const std::shared_ptr<client::Acc
                                                const LiveView& view, DeferredDeletionRunnerOptions options)
     : view_(view),
       options_(std::move(options)),
-      server_(access->newServer()),
+      server_(newControllerServer(*access)),
       objects_(*server_, view, options_.patience),
       random_(options_.random()),
       senders_(options_.senders, kMostWaiting),
