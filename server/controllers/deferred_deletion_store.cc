@@ -53,8 +53,8 @@ DeferredDeletionStore::DeferredDeletionStore(const std::shared_ptr<client::Acces
       options_(std::move(options)),
       server_(newControllerServer(*access)),
       backoff_(options_.backoff, options_.random()),
-      problems_(options_.log, "deletions that were deferred: cannot be remembered: ",
-                "deletions that were deferred: remembered again"),
+      problems_(options_.log, "deletions that were deferred: cannot be recorded: ",
+                "deletions that were deferred: recorded again"),
       loop_([this] { round(); }, milliseconds(0)) {}
 
 DeferredDeletionStore::~DeferredDeletionStore() { stop(); }

@@ -54,7 +54,7 @@ void UninstallTest::install() {
 }
 
 void UninstallTest::deferDeletions() {
-  patch(std::string(kRememberer) + "/status",
+  patch(std::string(kRecordingService) + "/status",
         {{"status",
           {{"deferredDeletions", Json::array({{{"group", "apps"},
                                                {"resource", "deployments"},
@@ -117,7 +117,7 @@ void UninstallTest::expectNothingHoldsOrDenies() {
     EXPECT_FALSE(isThere(gone)) << gone;
   EXPECT_THAT(get(kOwnPods)["items"], ::testing::IsEmpty());
   EXPECT_EQ(finalizersOf(kWork), Json({"others.io/f"}));
-  const Json status = get(kRememberer).value("status", Json::object());
+  const Json status = get(kRecordingService).value("status", Json::object());
   EXPECT_FALSE(status.contains("deferredDeletions") || status.contains("deferredDeletionsDropped")) << status;
 }
 

@@ -19,7 +19,7 @@ inline constexpr const char* kOwnLease = "/apis/coordination.k8s.io/v1/namespace
 inline constexpr const char* kOwnWebhook =
     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/lastout";
 inline constexpr const char* kStoryProvider = "/apis/apps/v1/namespaces/default/deployments/provider";
-inline constexpr const char* kRememberer = "/apis/lastout.dev/v1alpha1/criticalservices/s";
+inline constexpr const char* kRecordingService = "/apis/lastout.dev/v1alpha1/criticalservices/s";
 inline constexpr const char* kWorks = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks";
 inline constexpr const char* kWork = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks/work";
 inline constexpr const char* kWayOut = "kubectl delete validatingwebhookconfiguration lastout";
