@@ -84,7 +84,7 @@ std::string deferredDeletionOf(const graph::Graph& graph, const GuardIndex& inde
       const std::chrono::sys_seconds at{std::chrono::seconds(deletion.requestedAt)};
       return "its deletion is deferred: " + kube::printable(deletion.requestedBy) + " asked for it" +
              (deletion.requestedAt == 0 ? "" : " at " + kube::timestampText(at)) +
-             ", and lastout carries it out once it may";
+             ", and lastout runs it once it may";
     }
   }
   return {};

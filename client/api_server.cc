@@ -1,9 +1,11 @@
 #include "client/api_server.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kube/encoding.h"
 #include "kube/invariant.h"
+#include "kube/status_reason.h"
 
 namespace lastout::client {
 
@@ -24,6 +26,12 @@ kube::Result<WholeAnswer> fetch(ApiServer& server, const ApiRequest& request, si
   if (!answer) return tl::unexpected(std::move(answer.error()));
   whole.answer = *answer;
   return whole;
+}
+
+std::chrono::seconds retryPauseOf(const ApiAnswer& answer) {
+  const bool mayComeLater = answer.status == kube::kTooManyRequests || answer.status >= 500;
+  if (!mayComeLater || !answer.retryAfter) return std::chrono::seconds(0);
+  return std::clamp(*answer.retryAfter, std::chrono::seconds(0), kLongestRetryAfter);
 }
 
 ServerStatus statusOfAnswer(const WholeAnswer& whole) {

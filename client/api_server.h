@@ -33,6 +33,13 @@ struct ApiAnswer {
   std::optional<std::chrono::seconds> retryAfter;
 };
 
+// No wish of a server, or of what stands before it, keeps anybody from asking again for longer.
+inline constexpr std::chrono::seconds kLongestRetryAfter{120};
+
+// Returns how long the server wants not to be asked for the same again; 0: it may be asked at once. As
+// client-go does, it goes by the Retry-After of 429 and 5xx alone.
+std::chrono::seconds retryPauseOf(const ApiAnswer& answer);
+
 // The most bytes that are kept of a refusal whose answer would be read piece by piece: a Status says it in
 // its first lines.
 inline constexpr size_t kMostRefusalBytes = size_t{64} << 10;

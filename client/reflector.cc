@@ -11,8 +11,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr seconds kLongestRetryAfter{120};  // more is not waited for, whatever Retry-After says
-
 constexpr milliseconds kSoon{20};  // the first wait for a state that passes
 
 constexpr const char* kAnotherCluster = "another cluster answers at its address";

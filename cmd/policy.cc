@@ -8,14 +8,13 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "client/access.h"
-#include "client/apply.h"
 #include "client/discovery.h"
 #include "cmd/commands.h"
 #include "cmd/paths.h"
 #include "cmd/policy_sources.h"
+#include "cmd/policy_writer.h"
 #include "cmd/source.h"
 #include "cmd/usage.h"
 #include "kube/messages.h"
@@ -198,78 +197,6 @@ int runShow(const PolicyChoice& choice) {
     for (size_t i = 0; i < sources->size(); ++i) std::cout << (i == 0 ? "" : "---\n") << (*sources)[i].text;
   }
   return kOk;
-}
-
-const kube::ResourceType& policyType() {
-  return *kube::ResourceMap::builtIn().find(protection::deletionPolicyType());
-}
-
-// Writes policies to a cluster, one by one, and says of each what became of it.
-class PolicyWriter {
- public:
-  PolicyWriter(client::ApiServer& server, bool isTrial) : server_(server), isTrial_(isTrial) {}
-
-  void apply(const PolicySource& source) {
-    for (const protection::PolicyManifest& one : source.policies) apply(one);
-  }
-  // Deletes the policies of the source; of a katalog also those that it had when it was applied before.
-  void remove(const PolicySource& source) {
-    for (const protection::PolicyManifest& one : source.policies)
-      remove(one.policy.meta.name, "deleted", "was not there");
-    if (source.settings) removeFormer({});
-  }
-  // Deletes what a katalog had when it was applied before, and none of `sources` has now. Where a policy
-  // could not be applied all of that stays.
-  void removeFormer(const std::vector<PolicySource>& sources);
-  int exitCode() const { return exitCode_; }
-
- private:
-  void apply(const protection::PolicyManifest& one);
-  void remove(const std::string& name, const std::string& done, const std::string& wasGone);
-  void say(const std::string& name, const std::string& word) const {
-    std::cout << kube::toString(kube::ObjectKey{protection::deletionPolicyType(), "", name}) << " " << word
-              << (isTrial_ ? " (dry run)" : "") << "\n";
-  }
-  void fail(const kube::Error& error) {
-    std::cerr << kube::toString(error) << "\n";
-    exitCode_ = kFailed;
-  }
-
-  client::ApiServer& server_;
-  const bool isTrial_;
-  int exitCode_ = kOk;
-};
-
-void PolicyWriter::apply(const protection::PolicyManifest& one) {
-  const auto applied =
-      client::apply(server_, policyType(), nlohmann::json(kube::toJson(one.object.content)), isTrial_);
-  if (!applied) return fail(applied.error());
-  say(one.policy.meta.name, *applied == client::Applied::Created   ? "created"
-                            : *applied == client::Applied::Updated ? "updated"
-                                                                   : "unchanged");
-}
-
-void PolicyWriter::remove(const std::string& name, const std::string& done, const std::string& wasGone) {
-  const auto removed = client::removeObject(server_, policyType(), "", name, isTrial_);
-  if (!removed) return fail(removed.error());
-  say(name, *removed ? done : wasGone);
-}
-
-void PolicyWriter::removeFormer(const std::vector<PolicySource>& sources) {
-  if (exitCode_ != kOk) {
-    std::cerr << "policies that the katalog no longer has stay until all of its policies are applied\n";
-    return;
-  }
-  std::set<std::string> wanted;
-  for (const PolicySource& source : sources)
-    for (const protection::PolicyManifest& one : source.policies) wanted.insert(one.policy.meta.name);
-  const auto names = client::namesWithLabel(server_, policyType(), protection::kImportedLabel,
-                                            protection::kImportedFromOrkestra);
-  if (!names) return fail(names.error());
-  if (wanted.empty() && names->empty())
-    std::cout << "there are no policies of a katalog, and none is to be there\n";
-  for (const std::string& name : *names)
-    if (!wanted.contains(name)) remove(name, "deleted: the katalog does not have it", "is gone");
 }
 
 int inCluster(const PolicyChoice& choice, const std::function<void(PolicyWriter&)>& write) {

@@ -129,9 +129,9 @@ void sayWhatItDoes(const ServeOptions& options, const server::Server& server, co
     std::cout << "lastout serve: decides deletions in " << cluster << ", listens at https://"
               << options.listen.substr(0, options.listen.rfind(':') + 1) << server.port() << "\n";
   if (!roles.controller)
-    std::cout << "lastout serve: carries nothing out; that is for those with the role controller\n";
+    std::cout << "lastout serve: runs no deferred deletions; that is for those with the role controller\n";
   if (!roles.webhook)
-    std::cout << "lastout serve: carries out what was deferred in " << cluster
+    std::cout << "lastout serve: runs the deferred deletions of " << cluster
               << ", and keeps the webhook configuration; those with the role webhook decide deletions\n";
   std::cout << "Ctrl-C ends it.\n" << std::flush;
 }
@@ -256,10 +256,9 @@ void addServe(CLI::App& app, int& exitCode) {
   command->add_option("--identity", options->identity,
                       "Who it is in that Lease; without it the host's name and a number made at each start");
   command
-      ->add_option(
-          "--defer-for", options->deferFor,
-          "Users, separated by commas, whose denied deletions are carried out later, beside the garbage "
-          "collector's, the namespace controller's and klusterlet-work-sa's")
+      ->add_option("--defer-for", options->deferFor,
+                   "Users, separated by commas, whose denied deletions are run later, beside the garbage "
+                   "collector's, the namespace controller's and klusterlet-work-sa's")
       ->delimiter(',');
   command
       ->add_option("--policy-cluster", options->policyClusters,
@@ -290,7 +289,7 @@ void addServe(CLI::App& app, int& exitCode) {
                     "it people label the objects");
   command
       ->add_option("--replay-deletions", options->replayDeletions,
-                   "TYPE, as in deployments.apps: carry out the deletions of such objects that annotations "
+                   "TYPE, as in deployments.apps: run the deletions of such objects that annotations "
                    "ask for (lastout.dev/delete-when-free), once nothing lists them for a deletion policy; "
                    "several with commas between them. The same for both roles")
       ->delimiter(',');

@@ -28,7 +28,7 @@ constexpr const char* kUninstallExamples = R"(Examples:
 In this order: lastout's Deployments, and their Pods; the ValidatingAdmissionPolicyBindings made of DeletionPolicies; the binding
 of the policy lastout-configuration, where that is in the way; the webhook configuration; lastout's finalizers, and those by which
 DeletionPolicies hold objects; the ValidatingAdmissionPolicies made of DeletionPolicies; the deletions that CriticalServices
-remember; the certificate's Secret; the Leases. It may be interrupted, and run again. A Deployment that a DeletionPolicy protects
+record; the certificate's Secret; the Leases. It may be interrupted, and run again. A Deployment that a DeletionPolicy protects
 is scaled to 0 first, and deleted after the webhook configuration.
 
 A teardown is under way while deletions are deferred, or AppliedManifestWorks, providers or objects that DeletionPolicies hold

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "cluster/transition.h"
 #include "kube/messages.h"
 #include "replay/blockers.h"
 #include "replay/check.h"
+#include "replay/final_state.h"
 #include "replay/goal.h"
 #include "replay/narrate.h"
 
@@ -13,8 +13,6 @@ namespace lastout::replay {
 
 namespace {
 
-using cluster::Action;
-using cluster::kNone;
 using cluster::ModelRole;
 using cluster::Slot;
 
@@ -24,16 +22,13 @@ class Explainer {
  public:
   Explainer(const cluster::Machine& machine, const Names& names, std::vector<uint64_t> state,
             std::span<const Happening> log, const MomentOf& when)
-      : machine_(machine),
+      : final_(machine, names, std::move(state), log),
+        machine_(machine),
         model_(machine.model()),
         names_(names),
-        words_(std::move(state)),
-        state_(words_.data(), machine.layout()),
-        cluster_(machine, state_, nullptr),
-        log_(log),
-        when_(when) {
-    machine_.enabled(state_, enabled_);
-  }
+        state_(final_.state()),
+        cluster_(final_.cluster()),
+        when_(when) {}
 
   Stuckness run(std::span<const Slot> goal) {
     Stuckness result;
@@ -70,7 +65,8 @@ class Explainer {
     const cluster::SlotInfo& info = model_.slots[slot];
     const uint16_t finalizers = state_.finalizers(slot);
     if ((finalizers & cluster::kForegroundBit) != 0) {
-      wait(result, "it waits in the foreground for its dependents ", presentOf(blockingDependents(slot)));
+      wait(result, "it waits in the foreground for its dependents ",
+           final_.presentOf(final_.blockingDependents(slot)));
     }
     for (size_t bit = 0; bit < info.finalizers.size(); ++bit) {
       const auto mask = static_cast<uint16_t>(1u << bit);
@@ -92,23 +88,23 @@ class Explainer {
     switch (info.role) {
       case ModelRole::Namespace:
         explainPods(slot, result);
-        wait(result, "it waits for its content: ", presentOf(info.content));
+        wait(result, "it waits for its content: ", final_.presentOf(info.content));
         explainDiscovery(result);
         break;
       case ModelRole::Crd:
-        wait(result, "it waits for its instances: ", presentOf(info.content));
+        wait(result, "it waits for its instances: ", final_.presentOf(info.content));
         break;
       case ModelRole::PersistentVolumeClaim:
-        wait(result, "it waits until it is mounted no more by ", presentOf(info.children));
+        wait(result, "it waits until it is mounted no more by ", final_.presentOf(info.children));
         break;
       case ModelRole::PersistentVolume:
-        wait(result, "it waits for the claims that are bound to it: ", presentOf(info.children));
+        wait(result, "it waits for the claims that are bound to it: ", final_.presentOf(info.children));
         break;
       case ModelRole::ManifestWork:
-        wait(result, "its agent waits for ", presentOf({model_.works[info.work].applied}));
+        wait(result, "its agent waits for ", final_.presentOf({model_.works[info.work].applied}));
         break;
       case ModelRole::AppliedManifestWork:
-        wait(result, "its agent waits for what it applied: ", presentOf(recorded(info.work)));
+        wait(result, "its agent waits for what it applied: ", final_.presentOf(final_.recorded(info.work)));
         break;
       default:
         break;
@@ -121,7 +117,7 @@ class Explainer {
     wait(result,
          "its Pods have to be gone before anything else in it is deleted, while its conditions say that all "
          "of it was: ",
-         presentOf(model_.slots[slot].children));
+         final_.presentOf(model_.slots[slot].children));
   }
 
   // A Namespace ends when every API has told what is left in it.
@@ -130,7 +126,7 @@ class Explainer {
       if (!cluster_.fails(apiService)) continue;
       add(result, {apiService.configuration});
       result.reasons.push_back("no Namespace ends while " + names_.of(apiService.configuration) +
-                               " does not answer: " + whyNoAnswer(apiService) +
+                               " does not answer: " + final_.whyNoAnswer(apiService) +
                                "; it has to be deleted, or to answer again");
     }
   }
@@ -159,23 +155,6 @@ class Explainer {
                                deadWebhooks(slot, &cluster::Interception::onUpdate, result));
   }
 
-  Slot firstAbsent(const std::vector<Slot>& slots) const {
-    const auto found = std::ranges::find_if(slots, [this](Slot slot) { return !cluster_.isPresent(slot); });
-    return found == slots.end() ? cluster::kNone : *found;
-  }
-
-  // Of a workload, or of a Pod.
-  std::string whyNotStarted(Slot slot) const {
-    if (!cluster_.isPresent(slot)) return {};
-    const cluster::SlotInfo& info = model_.slots[slot];
-    const Slot missing = firstAbsent(info.startsWith);
-    if (missing != cluster::kNone) return ", which cannot start without " + names_.of(missing);
-    for (const Slot child : info.children) {
-      if (std::string why = whyNotStarted(child); !why.empty()) return why;
-    }
-    return {};
-  }
-
   void explainFinalizer(Slot slot, uint16_t mask, const std::string& finalizer, StillThere& result) const {
     bool anybody = false;
     for (const cluster::Removal& removal : model_.slots[slot].removals) {
@@ -185,13 +164,13 @@ class Explainer {
       const std::string who =
           "finalizer " + finalizer + " is for controller " + controller.name + " to remove";
       if (cluster_.hasReadyPod(controller.runsIn) && !cluster_.works(controller)) {
-        const Slot lost = firstAbsent(model_.slots[controller.runsIn].rights);
+        const Slot lost = final_.firstAbsent(model_.slots[controller.runsIn].rights);
         result.reasons.push_back(who + ", which may do nothing without " + names_.of(lost));
       } else if (!cluster_.hasReadyPod(controller.runsIn)) {
         const bool there = cluster_.isPresent(controller.runsIn);
         result.reasons.push_back(who + ", and " + names_.of(controller.runsIn) +
                                  (there ? ", where it runs, has no Ready Pod" : ", where it ran, is gone") +
-                                 whyNotStarted(controller.runsIn));
+                                 final_.whyNotStarted(controller.runsIn));
       }
       if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate))
         result.reasons.push_back(who + ", and " +
@@ -204,29 +183,16 @@ class Explainer {
   // What the controller lacks for this object, and what it waits for.
   void explainNeeds(const cluster::Removal& removal, const std::string& who, StillThere& result) const {
     for (const cluster::RemovalNeeds::Need& need : removal.needs.needs) {
-      if (!cluster_.isMet(need)) result.reasons.push_back(who + " needs " + missing(need));
+      if (!cluster_.isMet(need)) result.reasons.push_back(who + " needs " + final_.missing(need));
     }
-    wait(result, who + " waits for ", presentOf(removal.needs.waitsFor));
-  }
-
-  // "rolebindings/tenant/cleanup, which is gone".
-  std::string missing(const cluster::RemovalNeeds::Need& need) const {
-    if (need.ways.empty()) return need.what + ", and there is none";
-    std::vector<Slot> lost;
-    for (const std::vector<Slot>& way : need.ways) {
-      const Slot absent = firstAbsent(way);
-      if (std::ranges::find(lost, absent) == lost.end()) lost.push_back(absent);
-    }
-    if (lost.size() > 1) return "one of " + names_.list(lost) + ", and none of them is there";
-    const bool wasThere = model_.slots[lost.front()].presentAtStart;
-    return names_.of(lost.front()) + (wasThere ? ", which is gone" : ", which is not there");
+    wait(result, who + " waits for ", final_.presentOf(removal.needs.waitsFor));
   }
 
   // --- what nobody deletes
 
   void explainLive(Slot slot, StillThere& result) const {
-    const bool asked = isAskedFor(slot);
-    const Happening* denial = lastDenial(slot);
+    const bool asked = final_.isAskedFor(slot);
+    const Happening* denial = final_.lastDenial(slot);
     const std::string denied =
         asked || denial != nullptr ? "its deletion is denied: " : "its deletion would be denied: ";
     const VerdictBlockers blockers = blockersOf(
@@ -260,25 +226,12 @@ class Explainer {
         !cluster::awaitsPods(cluster_, space))
       return false;
     wait(result, "its namespace deletes it after its Pods, and waits for ",
-         presentOf(model_.slots[space].children));
+         final_.presentOf(model_.slots[space].children));
     return true;
   }
 
-  // Those that are there; `terminating`: also those that are being deleted.
-  std::vector<Slot> ownersOf(Slot slot, bool terminating) const {
-    std::vector<Slot> owners;
-    const cluster::ObjectState object = state_.object(slot);
-    for (size_t i = 0; i < model_.slots[slot].owners.size(); ++i) {
-      const Slot owner = model_.slots[slot].owners[i].owner;
-      if (object.owner(i) == cluster::OwnerState::Current &&
-          (terminating ? cluster_.isPresent(owner) : cluster_.isLive(owner)))
-        owners.push_back(owner);
-    }
-    return owners;
-  }
-
   void explainOwners(Slot slot, StillThere& result, const std::string& who, bool terminating) const {
-    const std::vector<Slot> owners = ownersOf(slot, terminating);
+    const std::vector<Slot> owners = final_.ownersOf(slot, terminating);
     if (owners.empty()) return;
     const bool one = owners.size() == 1;
     result.reasons.push_back(who + " because its " + (one ? "owner " : "owners ") + names_.list(owners) +
@@ -286,39 +239,7 @@ class Explainer {
     add(result, owners);
   }
 
-  // Somebody asks again and again, in vain, or lastout will.
-  bool isAskedFor(Slot slot) const {
-    if (state_.object(slot).deferredDeletion) return true;
-    return std::any_of(enabled_.begin(), enabled_.end(), [&](const Action& action) {
-      if (action.kind == Action::Kind::Send)
-        return model_.steps[action.a].object == slot &&
-               model_.steps[action.a].verb == cluster::ClientStep::Verb::Delete;
-      return (action.kind == Action::Kind::CollectorDelete || action.kind == Action::Kind::NamespaceDelete ||
-              action.kind == Action::Kind::DeleteHeld) &&
-             action.a == slot;
-    });
-  }
-
-  const Happening* lastDenial(Slot slot) const {
-    const auto found = std::find_if(log_.rbegin(), log_.rend(), [&](const Happening& happening) {
-      const cluster::ClusterEvent& event = happening.event;
-      // "NotFound" is an answer to somebody who came too late, or too early: nobody denied anything.
-      const bool notFound = event.refused != nullptr && std::string_view(event.refused) == "NotFound";
-      const bool isLabels = happening.action.kind == Action::Kind::WriteLabels;
-      return event.slot == slot && event.kind == cluster::EventKind::Denied && !notFound && !isLabels;
-    });
-    return found == log_.rend() ? nullptr : &*found;
-  }
-
   // --- parts
-
-  // "its Service a/b is not in the files".
-  std::string whyNoAnswer(const cluster::Interception& called) const {
-    const std::string service = called.serviceKey.namespaceName + "/" + called.serviceKey.name;
-    if (called.service == kNone) return "its Service " + service + " is not in the files";
-    if (!cluster_.isPresent(called.service)) return "its Service " + service + " is gone";
-    return "nothing Ready is behind " + names_.of(called.service);
-  }
 
   // Those that are called for the operation and do not answer.
   std::string deadWebhooks(Slot slot, bool cluster::Interception::*operation, StillThere& result) const {
@@ -329,37 +250,9 @@ class Explainer {
       const std::string which =
           webhook.webhook.empty() ? "the conversion webhook of " : "the webhook " + webhook.webhook + " of ";
       clauses.push_back(which + names_.of(webhook.configuration) +
-                        " does not answer: " + whyNoAnswer(webhook));
+                        " does not answer: " + final_.whyNoAnswer(webhook));
     }
     return kube::joinedClauses(clauses, kMostWebhooks);
-  }
-
-  std::vector<Slot> presentOf(const std::vector<Slot>& slots) const {
-    std::vector<Slot> result;
-    std::copy_if(slots.begin(), slots.end(), std::back_inserter(result),
-                 [&](Slot slot) { return cluster_.isPresent(slot); });
-    return result;
-  }
-
-  std::vector<Slot> blockingDependents(Slot slot) const {
-    std::vector<Slot> result;
-    for (const Slot dependent : model_.slots[slot].dependents) {
-      const std::vector<cluster::OwnerLink>& owners = model_.slots[dependent].owners;
-      for (size_t i = 0; i < owners.size(); ++i) {
-        const bool means = state_.object(dependent).owner(i) == cluster::OwnerState::Current;
-        if (owners[i].owner == slot && owners[i].blockOwnerDeletion && means) result.push_back(dependent);
-      }
-    }
-    return result;
-  }
-
-  std::vector<Slot> recorded(uint32_t number) const {
-    std::vector<Slot> result;
-    const cluster::Work& work = model_.works[number];
-    for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link) {
-      if (state_.link(link).recorded) result.push_back(model_.links[link].object);
-    }
-    return result;
   }
 
   void wait(StillThere& result, const std::string& text, const std::vector<Slot>& slots) const {
@@ -378,7 +271,7 @@ class Explainer {
     const auto follows = [&](const StillThere& each) {
       const ModelRole role = model_.slots[each.object].role;
       return (role == ModelRole::Pod || role == ModelRole::ReplicaSet) && cluster_.isLive(each.object) &&
-             !isWaitedFor(each.object) && !ownersOf(each.object, true).empty();
+             !isWaitedFor(each.object) && !final_.ownersOf(each.object, true).empty();
     };
     while (true) {
       const auto found = std::find_if(result.objects.begin(), result.objects.end(), follows);
@@ -422,15 +315,13 @@ class Explainer {
     return best;
   }
 
+  const FinalState final_;
   const cluster::Machine& machine_;
   const cluster::Model& model_;
   const Names& names_;
-  std::vector<uint64_t> words_;
-  cluster::StateRef state_;
-  cluster::Transition cluster_;  // for reading alone
-  std::span<const Happening> log_;
+  const cluster::StateRef& state_;
+  const cluster::Transition& cluster_;  // for reading alone
   const MomentOf& when_;
-  std::vector<Action> enabled_;
 };
 
 }  // namespace

@@ -132,9 +132,9 @@ Metrics::Metrics(const std::string& version)
       probes_(counters(registry_, "lastout_probes_total",
                        "Dry runs of a deletion that lastout denies. allowed: the API server did not ask it; "
                        "outdated: not yet by the webhook configuration that stands.")),
-      deferredDeletions_(counters(
-          registry_, "lastout_deferred_deletions_total",
-          "Deletions that were deferred. refused: they could not be carried out, and are tried again.")),
+      deferredDeletions_(
+          counters(registry_, "lastout_deferred_deletions_total",
+                   "Deletions that were deferred. refused: they could not be run, and are tried again.")),
       weakenings_(counters(registry_, "lastout_weakenings_total",
                            "Changes by which a provider lost what it needs, or what guards it, while its "
                            "criteria were not known to be met.")),

@@ -11,8 +11,8 @@
 namespace lastout::bench {
 namespace {
 
-// Where nothing is carried out, the garbage collector asks again: after 5 ms, then each time twice as late,
-// up to 1,000 s. From some time on only that is left, and nobody measures what lastout takes.
+// Where no deferred deletions are run, the garbage collector asks again: after 5 ms, then each time twice as
+// late, up to 1,000 s. From some time on only that is left, and nobody measures what lastout takes.
 constexpr Milliseconds kPatience{600'000};
 constexpr Milliseconds kPatienceWithout{3'000'000};
 constexpr Milliseconds kHurryAfter{60'000};

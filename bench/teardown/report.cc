@@ -70,8 +70,8 @@ double ratioOf(const TeardownOrder& order) {
 struct Row {
   std::string what;
   std::function<std::string(const std::vector<TeardownOrder>&)> show;
-  // Not to be shown where nothing is carried out: the clock's speed changes there on the way, and what never
-  // ends takes no time.
+  // Not to be shown where no deferred deletions are run: the clock's speed changes there on the way, and what
+  // never ends takes no time.
   bool isOfDeferredDeletions = false;
 };
 
@@ -159,7 +159,7 @@ std::vector<std::string> shortfalls(const TeardownOrder& order) {
 std::string oneLine(const TeardownOrder& order) {
   const Figures& figures = order.figures;
   return "order " + std::to_string(order.seed) +
-         (order.runsDeferredDeletions ? "" : ", nothing carried out") + ": " +
+         (order.runsDeferredDeletions ? "" : ", no deferred deletions run") + ": " +
          (figures.isEmpty ? "empty" : std::to_string(figures.left.size()) + " left") + " after " +
          decimal(secondsOf(figures.total), 1) + " s (" + decimal(ratioOf(order), 2) +
          " of the longest path); providers waited " + spread(waitsOf({order}, order.runsDeferredDeletions)) +
@@ -170,7 +170,7 @@ std::string table(const std::vector<TeardownOrder>& orders) {
   std::vector<TeardownOrder> with;
   std::vector<TeardownOrder> without;
   for (const TeardownOrder& order : orders) (order.runsDeferredDeletions ? with : without).push_back(order);
-  std::string text = "| | deferred, and carried out | `deferredDeletions: Never` |\n|---|---|---|\n";
+  std::string text = "| | deferred, and run | `deferredDeletions: Never` |\n|---|---|---|\n";
   for (const Row& row : rows()) {
     const auto cell = [&row](const std::vector<TeardownOrder>& some) {
       return some.empty() ? "" : row.show(some);

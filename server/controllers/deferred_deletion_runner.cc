@@ -10,6 +10,7 @@
 #include "kube/well_known.h"
 #include "server/runtime/lack_of_right.h"
 #include "server/runtime/object_client.h"
+#include "server/runtime/retry_after.h"
 #include "server/watch/provider_absence.h"
 
 namespace lastout::server {
@@ -49,7 +50,7 @@ DeferredDeletionRunner::DeferredDeletionRunner(const std::shared_ptr<client::Acc
                                                const LiveView& view, DeferredDeletionRunnerOptions options)
     : view_(view),
       options_(std::move(options)),
-      server_(access->newServer()),
+      server_(newControllerServer(*access)),
       objects_(*server_, view, options_.patience),
       random_(options_.random()),
       senders_(options_.senders, kMostWaiting),
@@ -122,7 +123,7 @@ DeferredDeletionRunner::Record& DeferredDeletionRunner::recordOf(const std::stri
   return records_.emplace(uid, Record(client::Backoff(options_.again, random))).first->second;
 }
 
-// What is known now, at first sight; for whom nobody carries it out it may not.
+// What is known now, at first sight; where nobody runs it, it may not go.
 bool DeferredDeletionRunner::mayGo(const Entry& entry) const {
   if (!entry.isWanted || !options_.mayAct()) return false;
   bool isAllowed = false;
@@ -162,7 +163,7 @@ void DeferredDeletionRunner::execute(const Entry& entry, Job job) {
   send(entry, object->resourceVersion);
 }
 
-// Whoever takes an annotation or an entry away, or does not want any to be carried out, takes the deletion
+// Whoever takes an annotation or an entry away, or does not want any to be run, takes the deletion
 // back, also while it waits to be sent. Fails with why that cannot be told.
 tl::expected<bool, std::string> DeferredDeletionRunner::isStillWanted(const Entry& entry,
                                                                       const OwnedObject& object) {

@@ -12,6 +12,7 @@
 #include "kube/value.h"
 #include "server/controllers/deferred_deletion_entries.h"
 #include "server/runtime/object_client.h"
+#include "server/runtime/retry_after.h"
 
 namespace lastout::server {
 namespace {
@@ -50,10 +51,10 @@ DeferredDeletionStore::DeferredDeletionStore(const std::shared_ptr<client::Acces
                                              const LiveView& view, DeferredDeletionStoreOptions options)
     : view_(view),
       options_(std::move(options)),
-      server_(access->newServer()),
+      server_(newControllerServer(*access)),
       backoff_(options_.backoff, options_.random()),
-      problems_(options_.log, "deletions that were deferred: cannot be remembered: ",
-                "deletions that were deferred: remembered again"),
+      problems_(options_.log, "deletions that were deferred: cannot be recorded: ",
+                "deletions that were deferred: recorded again"),
       loop_([this] { round(); }, milliseconds(0)) {}
 
 DeferredDeletionStore::~DeferredDeletionStore() { stop(); }

@@ -171,20 +171,23 @@ std::optional<EventWriter::Next> EventWriter::next() {
   return next;
 }
 
-// One attempt for each. One line for each problem, with how many were dropped for want of room.
+// One attempt for each; the others wait for as long as the API server says. One line for each problem, with
+// how many were dropped for want of room.
 void EventWriter::tellAll() {
   while (const std::optional<Next> next = this->next()) {
-    const std::string problem = write(next->event);
+    const auto told = write(next->event);
     if (loop_.isStopping()) return;  // what was cut off is no problem
     if (next->dropped > 0)
       options_.log(Level::Warning,
                    "events: " + std::to_string(next->dropped) + " were dropped, there were too many");
-    problems_.note(problem);
+    problems_.note(told ? "" : told.error().why);
+    if (told) continue;
+    const auto pause = client::retryPauseOf({told.error().code, told.error().retryAfter});
+    if (pause > std::chrono::seconds(0)) loop_.patience().pause(pause);
   }
 }
 
-// Why not; empty: it is told.
-std::string EventWriter::write(const Event& event) {
+RequestResult<client::WholeAnswer> EventWriter::write(const Event& event) {
   const std::string now = kube::timestampText(options_.clock());
   const std::string home = event.namespaceName.empty() ? kEventNamespace : event.namespaceName;
   Json about{
@@ -206,8 +209,7 @@ std::string EventWriter::write(const Event& event) {
                         {"lastTimestamp", now},
                         {"count", 1}});
   request.isRepeatable = true;  // told twice, it does no harm
-  const auto told = ObjectClient(*server_, options_.patience, kMostOwnObjectBytes).ask(std::move(request));
-  return told ? "" : told.error().why;
+  return ObjectClient(*server_, options_.patience, kMostOwnObjectBytes).ask(std::move(request));
 }
 
 }  // namespace lastout::server

@@ -97,7 +97,7 @@ class EventWriter {
 
   std::optional<Next> next();
   void tellAll();
-  std::string write(const Event& event);
+  RequestResult<client::WholeAnswer> write(const Event& event);
   bool isRepeated(const Event& event) LASTOUT_REQUIRES(mutex_);
 
   const EventWriterOptions options_;

@@ -7,6 +7,7 @@
 
 #include "client/writes.h"
 #include "server/runtime/lack_of_right.h"
+#include "server/runtime/retry_after.h"
 
 namespace lastout::server {
 namespace {
@@ -33,7 +34,7 @@ FinalizerLoop::FinalizerLoop(const std::shared_ptr<client::Access>& access, cons
                              FinalizerLoopOptions options)
     : view_(view),
       options_(std::move(options)),
-      server_(access->newServer()),
+      server_(newControllerServer(*access)),
       random_(options_.random()),
       worker_({options_.mayAct, [this] { return pass(); },
                [this] {

@@ -7,6 +7,7 @@
 #include "kube/well_known.h"
 #include "protection/cel.h"
 #include "protection/hold_finalizers.h"
+#include "server/runtime/retry_after.h"
 
 namespace lastout::server {
 namespace {
@@ -33,7 +34,7 @@ std::string whyNotKnown(const client::SyncStatus& knowledge) {
 
 HeldPolicyRole::HeldPolicyRole(const SharedParts& parts, std::function<bool()> leads)
     : parts_(parts),
-      server_(parts.access->newServer()),
+      server_(newControllerServer(*parts.access)),
       external_(parts.options.externalStep),
       worker_(workerOptions(std::move(leads))),
       patience_(worker_.patience()),

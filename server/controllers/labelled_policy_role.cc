@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "server/runtime/lack_of_right.h"
+#include "server/runtime/retry_after.h"
 
 namespace lastout::server {
 
@@ -12,7 +13,7 @@ using std::chrono::steady_clock;
 LabelledPolicyRole::LabelledPolicyRole(const SharedParts& parts, std::function<bool()> leads)
     : parts_(parts),
       leads_(std::move(leads)),
-      server_(parts.access->newServer()),
+      server_(newControllerServer(*parts.access)),
       worker_(workerOptions()),
       patience_(worker_.patience()),
       client_(*server_, patience_),

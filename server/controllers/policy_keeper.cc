@@ -11,6 +11,7 @@
 #include "protection/placement.h"
 #include "server/runtime/lack_of_right.h"
 #include "server/runtime/object_client.h"
+#include "server/runtime/retry_after.h"
 #include "server/watch/object_watch.h"
 
 namespace lastout::server {
@@ -61,7 +62,7 @@ nlohmann::json changeOf(const nlohmann::json& before, const nlohmann::json& want
 
 PolicyKeeper::PolicyKeeper(const std::shared_ptr<client::Access>& access, PolicyKeeperOptions options)
     : options_(std::move(options)),
-      server_(access->newServer()),
+      server_(newControllerServer(*access)),
       problems_(options_.log, "deletion policies: ", "deletion policies: kept again"),
       worker_({options_.mayWrite, [this] { return pass(); }, [] {}, kPassesApart}) {
   for (const Followed type : {Policies, AdmissionPolicies, Bindings})

@@ -12,6 +12,7 @@
 #include "protection/profiles.h"
 #include "server/runtime/lack_of_right.h"
 #include "server/runtime/object_client.h"
+#include "server/runtime/retry_after.h"
 #include "server/watch/object_watch.h"
 
 namespace lastout::server {
@@ -38,7 +39,7 @@ std::string problemOf(const client::SyncStatus& knowledge) {
 
 ProfileKeeper::ProfileKeeper(const std::shared_ptr<client::Access>& access, ProfileKeeperOptions options)
     : options_(std::move(options)),
-      server_(access->newServer()),
+      server_(newControllerServer(*access)),
       problems_(options_.log, "policies of --profile: ", "policies of --profile: all are as they should be"),
       worker_({options_.mayWrite, [this] { return pass(); }, [] {}, kAppliesApart}),
       watcher_(access->newServer(),

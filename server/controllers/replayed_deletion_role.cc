@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "server/controllers/deferred_deletion_entries.h"
+#include "server/runtime/retry_after.h"
 
 namespace lastout::server {
 namespace {
@@ -17,7 +18,7 @@ constexpr client::BackoffLimits kReplayBackoff{std::chrono::milliseconds(1'000),
 
 ReplayedDeletionRole::ReplayedDeletionRole(const SharedParts& parts, std::function<bool()> mayAct)
     : parts_(parts),
-      server_(parts.access->newServer()),
+      server_(newControllerServer(*parts.access)),
       worker_(workerOptions(std::move(mayAct))),
       patience_(worker_.patience()),
       client_(*server_, patience_),

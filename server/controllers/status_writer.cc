@@ -8,6 +8,7 @@
 #include "criticalservice/critical_service.h"
 #include "kube/status_reason.h"
 #include "kube/value.h"
+#include "server/runtime/retry_after.h"
 
 namespace lastout::server {
 namespace {
@@ -39,7 +40,7 @@ StatusWriter::StatusWriter(const std::shared_ptr<client::Access>& access, const 
                            StatusWriterOptions options)
     : view_(view),
       options_(std::move(options)),
-      server_(access->newServer()),
+      server_(newControllerServer(*access)),
       backoff_(options_.backoff, options_.random()),
       problems_(options_.log, "status of CriticalServices: cannot be written: ",
                 "status of CriticalServices: written again"),
@@ -236,8 +237,9 @@ bool StatusWriter::took(const std::string& name, const Due& due,
 void StatusWriter::troubled(const NotDone& failure) {
   if (loop_.isStopping()) return;  // what was cut off is no problem
   options_.failed();
-  notBefore_ = steady_clock::now() +
-               std::max<milliseconds>(backoff_.next(), failure.retryAfter.value_or(std::chrono::seconds(0)));
+  notBefore_ =
+      steady_clock::now() +
+      std::max<milliseconds>(backoff_.next(), client::retryPauseOf({failure.code, failure.retryAfter}));
   problems_.note(failure.why);
 }
 

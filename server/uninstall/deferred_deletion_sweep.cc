@@ -19,7 +19,7 @@ using criticalservice::DeferredDeletions;
 
 constexpr size_t kServicesPage = 50;  // of whole objects
 constexpr int kMostForgetConflicts = 10;
-constexpr const char* kRemembered = "remembered deletions";
+constexpr const char* kDeferred = "deferred deletions";
 
 size_t membersIn(const kube::Value& service) {
   const kube::Value* list = service.at({"status", "deferredDeletions"});
@@ -44,8 +44,7 @@ std::string wordsOf(const DeferredDeletion& deletion) {
 std::string deedOf(const ServiceWithDeferredDeletions& service) {
   const size_t count = service.deferredDeletions.deletions.size() + service.unread;
   if (count == 0) return "freed of what it says of deletions that were dropped";
-  return "freed of " + std::to_string(count) +
-         (count == 1 ? " remembered deletion" : " remembered deletions");
+  return "freed of " + std::to_string(count) + (count == 1 ? " deferred deletion" : " deferred deletions");
 }
 
 // Over the version that was seen; whoever was faster is read again.
@@ -100,12 +99,12 @@ RequestResult<StandingServices> readServices(const ObjectClient& objectClient,
 void tellWaiting(const StandingServices& services, UninstallReport& report) {
   for (const ServiceWithDeferredDeletions& service : services.withDeferredDeletions) {
     for (const DeferredDeletion& deletion : service.deferredDeletions.deletions)
-      report.noteOne(kRemembered, "  " + wordsOf(deletion));
+      report.noteOne(kDeferred, "  " + wordsOf(deletion));
     if (service.unread > 0)
-      report.noteOne(kRemembered, "  of " + criticalservice::nameInWords(service.name) + " " +
-                                      std::to_string(service.unread) + " that cannot be understood");
+      report.noteOne(kDeferred, "  of " + criticalservice::nameInWords(service.name) + " " +
+                                    std::to_string(service.unread) + " that cannot be understood");
   }
-  report.finish(kRemembered);
+  report.finish(kDeferred);
 }
 
 void forgetAll(const ObjectClient& objectClient, const kube::ResourceType& type,
@@ -116,13 +115,13 @@ void forgetAll(const ObjectClient& objectClient, const kube::ResourceType& type,
     if (!report.isDryRun()) {
       const auto forgotten = forget(objectClient, client::objectPath(type, "", service.name), service);
       if (!forgotten) {
-        report.refusedOne(kRemembered, object, "be " + deed, forgotten.error());
+        report.refusedOne(kDeferred, object, "be " + deed, forgotten.error());
         continue;
       }
     }
-    report.didOne(kRemembered, object, deed);
+    report.didOne(kDeferred, object, deed);
   }
-  report.finish(kRemembered);
+  report.finish(kDeferred);
 }
 
 }  // namespace lastout::server

@@ -108,7 +108,7 @@ TeardownUnderWay readTeardown(const ObjectClient& objectClient, const client::Di
 void tellTeardown(const TeardownUnderWay& teardown, UninstallReport& report) {
   if (const size_t count = teardown.services ? teardown.services->deletions() : 0; count > 0) {
     report.note(std::to_string(count) + (count == 1 ? " deletion is" : " deletions are") +
-                " deferred, and lastout will not carry " + (count == 1 ? "it" : "them") + " out:");
+                " deferred, and lastout will not run " + (count == 1 ? "it" : "them") + ":");
     tellWaiting(*teardown.services, report);
   }
   tellWaitingObjects(teardown.works, kWorks, report);

@@ -7,6 +7,7 @@
 #include "client/api_server.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
+#include "server/runtime/retry_after.h"
 
 namespace lastout::server {
 namespace {
@@ -89,7 +90,7 @@ AdmissionPolicy::AdmissionPolicy(const std::shared_ptr<client::Access>& access, 
       name_(terms_.name),
       log_(std::move(log)),
       patience_(patience),
-      server_(access->newServer()),
+      server_(newControllerServer(*access)),
       problems_(log_, "the ValidatingAdmissionPolicy " + name_ + " cannot be read: ",
                 "the ValidatingAdmissionPolicy " + name_ + " can be read again"),
       loop_([this] { lookAgain(); }, std::chrono::milliseconds(1'000)) {}

@@ -13,6 +13,7 @@
 #include "kube/value.h"
 #include "kube/well_known.h"
 #include "server/runtime/object_client.h"
+#include "server/runtime/retry_after.h"
 #include "server/watch/object_watch.h"
 #include "server/webhook/webhook_configuration.h"
 
@@ -35,7 +36,7 @@ std::string newSeed() {
 CertificateSecret::CertificateSecret(const std::shared_ptr<client::Access>& access,
                                      CertificateSecretOptions options)
     : options_(std::move(options)),
-      server_(access->newServer()),
+      server_(newControllerServer(*access)),
       backoff_(options_.watcher.reflector.backoff, options_.random()),
       problems_(options_.log,
                 options_.renews ? "the certificate's Secret cannot be renewed: "

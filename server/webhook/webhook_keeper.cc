@@ -9,6 +9,7 @@
 #include "kube/value.h"
 #include "kube/well_known.h"
 #include "server/runtime/object_client.h"
+#include "server/runtime/retry_after.h"
 #include "server/watch/object_watch.h"
 #include "server/webhook/webhook_entries.h"
 
@@ -34,7 +35,7 @@ const std::string& uidOf(const kube::Value& object) { return kube::textAt(object
 WebhookKeeper::WebhookKeeper(const std::shared_ptr<client::Access>& access,
                              WebhookConfiguration configuration, WebhookKeeperOptions options)
     : options_(std::move(options)),
-      server_(access->newServer()),
+      server_(newControllerServer(*access)),
       backoff_(options_.watcher.reflector.backoff, options_.random()),
       restoring_(options_.restoring, options_.random()),
       problems_(options_.log, "the webhook configuration cannot be written: ",

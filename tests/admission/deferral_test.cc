@@ -1,4 +1,4 @@
-// Which CriticalService remembers what lastout denied, held against docs/concepts.md.
+// Which CriticalService records what lastout denied, held against docs/concepts.md.
 #include "admission/deferral.h"
 
 #include <gtest/gtest.h>

@@ -150,10 +150,9 @@ TEST(WhyTest, SaysThatItsDeletionIsDeferred) {
      requestedAt: "2026-11-22T16:00:00Z"}
 )";
   const Why answer = ask(World(story + status), "deployment/operator -n web");
-  EXPECT_EQ(
-      answer.deferredDeletion,
-      "its deletion is deferred: agent asked for it at 2026-11-22T16:00:00Z, and lastout carries it out "
-      "once it may");
+  EXPECT_EQ(answer.deferredDeletion,
+            "its deletion is deferred: agent asked for it at 2026-11-22T16:00:00Z, and lastout runs it "
+            "once it may");
   EXPECT_THAT(toText(answer), HasSubstr("\n" + answer.deferredDeletion + "\n"));
   EXPECT_EQ(parseWhy(toJson(answer)).value().deferredDeletion, answer.deferredDeletion);
   story.replace(story.find("uid: u1"), 7, "uid: u2");

@@ -72,7 +72,7 @@ TEST_F(GuardInside, AProviderWithHoldIsDeletedAndWaitsForItsCriteria) {
 }
 
 // The agent asks once and is denied; nobody asks again.
-TEST_F(GuardInside, ADeniedDeletionIsCarriedOutOnceItsVerdictTurns) {
+TEST_F(GuardInside, ADeniedDeletionIsRunOnceItsVerdictTurns) {
   begin("scenarios/story-three-works.yaml");
   holdInstance();
   kubectl("delete manifestworks --all -n cluster1 --wait=false");

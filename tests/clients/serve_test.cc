@@ -160,7 +160,7 @@ TEST_F(Serve, PutsItsWebhookBackAndSaysSo) {
   EXPECT_THAT(interrupt(), HasSubstr("the webhook configuration was changed, and is put back"));
 }
 
-// Each time without a word to anybody; what was deferred is carried out by clients that try again.
+// Each time without a word to anybody; what was deferred is run by clients that try again.
 TEST_F(Serve, EndsEmptyAlthoughItIsKilledAgainAndAgain) {
   begin({"--identity", "the-one"});
   const std::vector<std::string> deletions = {"manifestwork cr -n cluster1",

@@ -147,7 +147,7 @@ class Replays : public Usages {
   }
 };
 
-TEST_F(Replays, TheDeletionThatTheDenialsCommandAsksForIsCarriedOut) {
+TEST_F(Replays, TheDeletionThatTheDenialsCommandAsksForIsRun) {
   kubectl("create configmap db");
   use("replayDeletion: true, ");
   const std::string command = named();

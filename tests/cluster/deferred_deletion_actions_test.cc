@@ -1,4 +1,4 @@
-// Deletions that were denied to controllers, and that lastout carries out itself.
+// Deletions that were denied to controllers, and that lastout runs itself.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ std::vector<std::string> requestsOfLastout(const World& world) {
   return requests;
 }
 
-TEST(DeferredDeletion, IsCarriedOutInOrderWhenNobodyElseWould) {
+TEST(DeferredDeletion, IsRunInOrderWhenNobodyElseWould) {
   World world = workThatWaits(true);
   world.deletes(kWork);
   world.settle();
@@ -198,7 +198,7 @@ TEST(DeferredDeletion, NobodysWhereItsCriticalServiceWantsThat) {
   EXPECT_TRUE(world.present(kDeployment));
 }
 
-TEST(DeferredDeletion, IsForgottenWithTheCriticalServiceThatRemembersIt) {
+TEST(DeferredDeletion, IsForgottenWithTheCriticalServiceThatRecordsIt) {
   World world(
       kProvider + kInstances + guardWith("  deletionIntent: BestEffortDeletion\n") + kHolding,
       {.runsDeferredDeletions = true,

@@ -46,7 +46,7 @@ TEST(KeptWork, NotWhereLastoutOnlyDenies) {
   EXPECT_TRUE(world.present(kDeployment)) << "the work was reported gone too early";
 }
 
-TEST(KeptWork, NotForWhatLastoutDoesNotCarryOut) {
+TEST(KeptWork, NotForWhatLastoutDoesNotRun) {
   World world =
       worldOf(std::string(kGuard).insert(kGuard.find("  provider:"), "  deferredDeletions: Never\n"));
   EXPECT_THAT(world.finalizers(kApplied), Not(Contains(kKept)));
@@ -95,7 +95,7 @@ TEST(KeptWork, LeavesToLastoutWhatItsAgentCouldNotDelete) {
   EXPECT_FALSE(world.present(kDeployment) || world.present(kApplied) || world.present(kWork));
 }
 
-TEST(KeptWork, LeavesToLastoutWhatACriticalServiceWasToRemember) {
+TEST(KeptWork, LeavesToLastoutWhatACriticalServiceWasToRecord) {
   World world = worldOf(
       std::string(kGuard).insert(kGuard.find("  provider:"), "  deletionIntent: BestEffortDeletion\n"));
   world.deletes(kWork);

@@ -289,7 +289,7 @@ TEST(LiveCluster, RefusedCreationsAreTriedAgainLaterAndLater) {
   EXPECT_THAT(world.left(), ElementsAre("namespaces/x", "replicasets.apps/x/rs"));
 }
 
-TEST(LiveCluster, DoesNotCarryOutWhatIsNotPossibleAnyMore) {
+TEST(LiveCluster, DoesNotRunWhatIsNotPossibleAnyMore) {
   LiveWorld world;
   world.create("namespaces/x");
   LiveObject orphan = world.object("configmaps/x/orphan");

@@ -198,8 +198,8 @@ TEST(Needs, ThatAreListedAreAllThatIsKept) {
   EXPECT_FALSE(world.present(kSettings));
 }
 
-// The agent asks once for each; the provider comes first of what lastout carries out, whatever the names.
-TEST(Needs, AreCarriedOutAfterTheirProvider) {
+// The agent asks once for each; the provider comes first of what lastout runs, whatever the names.
+TEST(Needs, AreRunAfterTheirProvider) {
   World world = needyWorld(
       "{dependencies: Auto}",
       {.runsDeferredDeletions = true,

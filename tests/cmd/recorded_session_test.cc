@@ -94,7 +94,7 @@ TEST_F(RecordedSession, GivesItsVerdictsAgain) {
   }
   EXPECT_THAT(differ, ::testing::IsEmpty());
   EXPECT_GT(denied, 4U);  // both of the client's, and the controllers'
-  // All that is guarded, as nothing else is asked about; by lastout, which carries out what it had denied.
+  // All that is guarded, as nothing else is asked about; by lastout, which runs what it had denied.
   const auto goesByLastout = [](const std::string& object) {
     return ::testing::Contains(::testing::HasSubstr("DELETE of " + object + " by lastout is allowed"));
   };

@@ -26,7 +26,7 @@ TEST(DeferredDeletionWish, StandsWhileNoOwnerStays) {
   EXPECT_EQ(deferralStateOf(ownedBy({OwnerNow::Gone, OwnerNow::Leaving})), DeferralState::Stands);
 }
 
-// That it is remembered proves nothing, and the garbage collector never deletes what has no owner.
+// That it is recorded proves nothing, and the garbage collector never deletes what has no owner.
 TEST(DeferredDeletionWish, IsNoneWithoutAnOwner) {
   DeferralFacts facts;
   EXPECT_EQ(deferralStateOf(facts), DeferralState::TakenBack);
@@ -100,7 +100,7 @@ struct Deletion {
 class SomeFacts {
  public:
   explicit SomeFacts(std::map<int, Deletion> deletions) : deletions_(std::move(deletions)) {}
-  bool isRecorded(int object) const { return asked("remembered", deletions_.at(object).isRecorded); }
+  bool isRecorded(int object) const { return asked("recorded", deletions_.at(object).isRecorded); }
   bool isLive(int object) const { return asked("live", deletions_.at(object).isLive); }
   DeferralState deferralState(int object) const { return asked("wish", deletions_.at(object).deferralState); }
   bool isWanted(int object) const { return asked("wanted", deletions_.at(object).isWanted); }
@@ -132,30 +132,30 @@ struct Row {
 
 TEST(DeferredDeletionFate, FollowsTheDocument) {
   const Row rows[] = {
-      {"its turn has come", {}, Fate::Delete, "remembered live wish wanted allowed"},
-      {"nobody has asked", {.isRecorded = false}, Fate::Wait, "remembered"},
+      {"its turn has come", {}, Fate::Delete, "recorded live wish wanted allowed"},
+      {"nobody has asked", {.isRecorded = false}, Fate::Wait, "recorded"},
       {"it is gone, or another of that name is there, or it is being deleted",
        {.isLive = false},
        Fate::Forget,
-       "remembered live"},
+       "recorded live"},
       {"it is gone, and nobody wants lastout to delete it",
        {.isLive = false, .isWanted = false},
        Fate::Forget,
-       "remembered live"},
+       "recorded live"},
       {"it is owned again",
        {.deferralState = DeferralState::TakenBack},
        Fate::Forget,
-       "remembered live wish"},
+       "recorded live wish"},
       {"it is owned again, and denied",
        {.deferralState = DeferralState::TakenBack, .isAllowed = false},
        Fate::Forget,
-       "remembered live wish"},
-      {"an owner stays", {.deferralState = DeferralState::Waits}, Fate::Wait, "remembered live wish"},
+       "recorded live wish"},
+      {"an owner stays", {.deferralState = DeferralState::Waits}, Fate::Wait, "recorded live wish"},
       {"spec.deferredDeletions says Never, or the annotation was taken away",
        {.isWanted = false},
        Fate::Wait,
-       "remembered live wish wanted"},
-      {"its criteria do not hold", {.isAllowed = false}, Fate::Wait, "remembered live wish wanted allowed"},
+       "recorded live wish wanted"},
+      {"its criteria do not hold", {.isAllowed = false}, Fate::Wait, "recorded live wish wanted allowed"},
   };
   for (const Row& row : rows) {
     const SomeFacts alone({{1, row.deletion}});

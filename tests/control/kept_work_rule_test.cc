@@ -14,7 +14,7 @@ namespace lastout::control {
 namespace {
 
 // An object that the work owns. Unless a row says otherwise, a CriticalService guards it and has deferred
-// deletions carried out, and it is to go.
+// deletions run, and it is to go.
 struct Owned {
   bool isTerminating = false;
   bool isLastouts = false;
@@ -34,12 +34,12 @@ struct OneWork {
   std::vector<Owned> owned = {};
   bool unsure = false;
   bool records = false;
-  bool remembers = false;
+  bool defersUnseen = false;
 
   WorkNow work(int /*work*/) const { return now; }
   bool isUnsure() const { return unsure; }
   bool recordsUnseen(int /*work*/) const { return records; }
-  bool hasUnseenDeferredDeletions(int /*work*/) const { return remembers; }
+  bool hasUnseenDeferredDeletions(int /*work*/) const { return defersUnseen; }
   template <class Holds>
   bool anyOwned(int /*work*/, Holds holds) const {
     for (size_t i = 0; i < owned.size(); ++i) {
@@ -90,7 +90,9 @@ TEST(KeptWorkPlan, FollowsTheDocument) {
       {"who guarded it is gone before it",
        {kAlone, {{.isTerminating = true, .isGuarded = false, .isAwaited = false, .wasAwaited = true}}},
        Keeping::AsItIs},
-      {"lastout remembers what nobody sees", {.now = kAlone, .remembers = true}, Keeping::AsItIs},
+      {"lastout has recorded the deletion of what nobody sees",
+       {.now = kAlone, .defersUnseen = true},
+       Keeping::AsItIs},
       {"another owner keeps it", {kAlone, {{.deferralState = DeferralState::Waits}}}, Keeping::Ends},
       {"another owner keeps it, and the agent is at work",
        {kInPass, {{.deferralState = DeferralState::Waits}}},

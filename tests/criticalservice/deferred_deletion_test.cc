@@ -1,4 +1,4 @@
-// What a CriticalService's status remembers of deletions that were deferred.
+// What a CriticalService's status records of deletions that were deferred.
 #include "criticalservice/deferred_deletion.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +33,7 @@ TEST(DeferredDeletions, AreReadAsTheyWereWritten) {
   EXPECT_EQ(reread({}), DeferredDeletions{});
 }
 
-// docs/install.md, "Upgrading": nothing that a former version has remembered is lost.
+// docs/install.md, "Upgrading": nothing that a former version has recorded is lost.
 TEST(DeferredDeletions, AreReadUnderTheirFormerNameUntilTheyAreWritten) {
   const PlainJson former = {{"resource", "namespaces"}, {"name", "n"}, {"uid", "1"}, {"requestedBy", "gc"}};
   PlainJson manifest = {{"spec", {{"replay", "Always"}}},
@@ -52,7 +52,7 @@ TEST(DeferredDeletions, AreReadUnderTheirFormerNameUntilTheyAreWritten) {
   EXPECT_EQ(readDeferralMode(kube::fromJson(manifest)), DeferralMode::Never) << "the field itself counts";
 }
 
-TEST(DeferredDeletions, OfOneObjectOneIsRemembered) {
+TEST(DeferredDeletions, OfOneObjectOneIsRecorded) {
   DeferredDeletions deferredDeletions;
   EXPECT_TRUE(add(deferredDeletions, deletionNamed("a", "1")));
   EXPECT_TRUE(add(deferredDeletions, deletionNamed("b", "2")));

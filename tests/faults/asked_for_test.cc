@@ -216,8 +216,8 @@ class WorksOfChance {
   std::vector<Thing> things_;  // of this round, as what follows; without the CRD
   std::vector<Thing> loose_;   // in no work, or created anew
   std::vector<std::string> works_;
-  // A CriticalService wants nothing carried out, or a controller may have been denied what nobody was there
-  // to remember, or could tell who guards it: then it takes people who ask again.
+  // A CriticalService wants nothing run, or a controller may have been denied what nobody was there
+  // to record, or could tell who guards it: then it takes people who ask again.
   bool isForgotten_ = false;
 };
 
@@ -226,7 +226,7 @@ TEST(AskedFor, NothingElseIsDeletedAndAllOfItEnds) {
   SCOPED_TRACE(testing::howToRepeat(seed));
   WorksOfChance works(seed);
   for (int i = 0; i < kRounds && !::testing::Test::HasFailure(); ++i) works.round();
-  std::cout << "seed " << seed << ": " << works.deletedByLastout() << " deletions carried out\n";
+  std::cout << "seed " << seed << ": " << works.deletedByLastout() << " deletions run\n";
 }
 
 }  // namespace

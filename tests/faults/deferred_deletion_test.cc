@@ -1,4 +1,4 @@
-// Deletions that lastout denied to controllers, and carries out: the recorded deadlock, and what goes wrong
+// Deletions that lastout denied to controllers, and runs: the recorded deadlock, and what goes wrong
 // on the way.
 #include <algorithm>
 #include <string>
@@ -87,7 +87,7 @@ TEST_F(DeferredDeletionTest, GoesInOrder) {
   expectAllGone();
 }
 
-TEST_F(DeferredDeletionTest, IsRememberedAsItWasAskedFor) {
+TEST_F(DeferredDeletionTest, IsRecordedAsItWasAskedFor) {
   deferDeletions();
   const Json service = world.get(kFaultService);
   const Json provider = world.get(kFaultProvider);
@@ -139,7 +139,7 @@ TEST_F(DeferredDeletionTest, AnotherObjectOfTheSameNameStays) {
   world.create("/apis/apps/v1/namespaces/app/deployments", FaultWorld::provider());
   const std::string after = world.get(kFaultProvider)["metadata"]["uid"];
   ASSERT_NE(after, before);
-  world.waitUntil("it is forgotten", [&] { return remembered().size() == deniedObjects() - 1; });
+  world.waitUntil("it is forgotten", [&] { return recorded().size() == deniedObjects() - 1; });
   world.replica().api.set({.forbidden = {"DELETE namespaces"}});
   world.waitUntilCollected();
   EXPECT_EQ(world.get(kFaultProvider)["metadata"]["uid"], after);
@@ -166,29 +166,29 @@ TEST_F(DeferredDeletionTest, IsTriedAgainWhenAnotherWebhookRefused) {
   expectAllGone();
 }
 
-// Nobody can write the status; the denial is answered all the same, and it is remembered later.
-TEST_P(DeferredDeletion, IsRememberedWhenItCanBeWritten) {
+// Nobody can write the status; the denial is answered all the same, and it is recorded later.
+TEST_P(DeferredDeletion, IsRecordedWhenItCanBeWritten) {
   begin();
   world.set({.forbidden = {"PATCH criticalservices"}});
   deleteWork("provider");
   world.waitUntil("it is denied", [&] { return world.deferredDeletions().size() == deniedObjects(); });
-  EXPECT_THAT(remembered(), IsEmpty());
+  EXPECT_THAT(recorded(), IsEmpty());
   world.calm();
-  waitUntilRemembered();
+  waitUntilRecorded();
   clearTheWay();
   expectAllGone();
 }
 
 // Two of the four find room; the others are not lost, for the work says that they were asked for.
-TEST_F(DeferredDeletionTest, WhatFindsRoomIsRememberedAndTheRestIsCounted) {
+TEST_F(DeferredDeletionTest, WhatFindsRoomIsRecordedAndTheRestIsCounted) {
   begin();
   world.replica().api.set({.longestPatch = 1'000});
   deleteWork("provider");
-  world.waitUntil("some of it is remembered", [&] {
+  world.waitUntil("some of it is recorded", [&] {
     const Json service = world.get(kFaultService);
-    return !remembered().empty() && remembered().size() + droppedBy(service) >= deniedObjects();
+    return !recorded().empty() && recorded().size() + droppedBy(service) >= deniedObjects();
   });
-  EXPECT_LT(remembered().size(), deniedObjects());
+  EXPECT_LT(recorded().size(), deniedObjects());
   EXPECT_THAT(world.logged(), HasSubstr("413 RequestEntityTooLarge"));
   world.waitUntil("it is told", [&] {
     return world.logged().find("is denied and could not be recorded") != std::string::npos;
@@ -199,12 +199,12 @@ TEST_F(DeferredDeletionTest, WhatFindsRoomIsRememberedAndTheRestIsCounted) {
 }
 
 // The agent's hub is away: it learns nothing of what is deleted there, and cannot say there what it has done.
-TEST_F(DeferredDeletionTest, IsCarriedOutWhileTheHubIsAway) {
+TEST_F(DeferredDeletionTest, IsRunWhileTheHubIsAway) {
   begin();
   world.denyToAll("DELETE", {"work.open-cluster-management.io", "appliedmanifestworks"});
   for (const char* work : {"provider", "instance", "crd"}) deleteWork(work);
   world.waitUntilCollected();
-  EXPECT_THAT(remembered(), IsEmpty()) << "nobody here was told";
+  EXPECT_THAT(recorded(), IsEmpty()) << "nobody here was told";
   EXPECT_EQ(world.ask("DELETE", kFaultPolicy).status, 200);
   world.denyToAll("UPDATE", {"work.open-cluster-management.io", "manifestworks"});
   for (const char* path : {kFaultProvider, kFaultService, kFaultNamespace, kFaultCrd})
@@ -223,7 +223,7 @@ TEST_F(DeferredDeletionTest, NothingThatAPersonWasDenied) {
   world.waitUntil("it is seen to be free", [&] {
     return world.get(kFaultService)["status"].value("unmetCriteria", Json::array()).empty();
   });
-  EXPECT_THAT(remembered(), IsEmpty());
+  EXPECT_THAT(recorded(), IsEmpty());
   EXPECT_TRUE(world.isThere(kFaultProvider));
 }
 
@@ -258,8 +258,8 @@ TEST_F(DeferredDeletionTest, NothingThatNobodyAskedAnApiServerFor) {
   const auto answer = world.replica().call(*deletions, forged.dump());
   ASSERT_TRUE(answer) << answer.error();
   EXPECT_EQ(answer->status, 200) << "the API server is answered";
-  world.waitUntil("it is remembered", [&] { return !remembered().empty(); });
-  EXPECT_THAT(remembered(), ::testing::ElementsAre("provider")) << "the API server is believed";
+  world.waitUntil("it is recorded", [&] { return !recorded().empty(); });
+  EXPECT_THAT(recorded(), ::testing::ElementsAre("provider")) << "the API server is believed";
 }
 
 TEST_F(DeferredDeletionTest, IsTakenBackByAnotherOwner) {
@@ -305,7 +305,7 @@ TEST_F(DeferredDeletionTest, WaitsForAnOwnerThatCannotBeRead) {
     return world.logged().find("its owner, AppliedManifestWork ") != std::string::npos;
   });
   EXPECT_THAT(world.logged(), HasSubstr("ClusterRole lastout-carries-out"));
-  EXPECT_THAT(world.deletedByLastout(), IsEmpty()) << "the CriticalService still remembers";
+  EXPECT_THAT(world.deletedByLastout(), IsEmpty()) << "the CriticalService still records";
   world.replica().api.calm();
   for (const char* path : {kFaultProvider, kFaultNamespace, kFaultService})
     world.waitUntil(std::string("it is gone: ") + path, [&] { return !world.isThere(path); });
@@ -322,7 +322,7 @@ TEST_F(DeferredDeletionTest, IsTakenBackByWhoTakesItsEntryAway) {
   world.patch(kFaultService + std::string("/status"), {{"status", {{"deferredDeletions", nullptr}}}});
   world.replica().api.calm();
   world.waitUntilCollected();
-  EXPECT_THAT(remembered(), IsEmpty());
+  EXPECT_THAT(recorded(), IsEmpty());
   EXPECT_TRUE(world.isThere(kFaultProvider));
 }
 
@@ -330,7 +330,7 @@ TEST_F(DeferredDeletionTest, IsForgottenWhenItsCriticalServiceWantsNone) {
   holdsWork = true;
   deferDeletions();
   world.patch(kFaultService, {{"spec", {{"deferredDeletions", "Never"}}}});
-  world.waitUntil("it is forgotten", [&] { return remembered().empty(); });
+  world.waitUntil("it is forgotten", [&] { return recorded().empty(); });
   clearTheWay();
   world.waitUntilCollected();
   EXPECT_TRUE(world.isThere(kFaultProvider));
@@ -353,7 +353,7 @@ TEST_F(DeferredDeletionTest, NothingThatIsWrittenByOthers) {
                        {"requestedAt", "2026-11-22T16:00:00Z"}};
   world.patch(kFaultService + std::string("/status"),
               {{"status", {{"deferredDeletions", Json::array({forged})}}}});
-  world.waitUntil("it is forgotten", [&] { return remembered().empty(); });
+  world.waitUntil("it is forgotten", [&] { return recorded().empty(); });
   EXPECT_THAT(world.deletedByLastout(), IsEmpty());
   EXPECT_TRUE(world.isThere(other));
 }
@@ -370,11 +370,11 @@ TEST_F(DeferredDeletionForAll, APersonNeedNotAskAgain) {
   world.personsCount = true;
   begin();
   world.expectRefused(kFaultProvider + std::string("?dryRun=All"), HasSubstr("must stay while"));
-  EXPECT_THAT(remembered(), IsEmpty()) << "a dry run leaves no trace";
+  EXPECT_THAT(recorded(), IsEmpty()) << "a dry run leaves no trace";
   const std::string uid = world.get(kFaultProvider)["metadata"]["uid"];
-  world.waitUntil("it is remembered", [&] {
+  world.waitUntil("it is recorded", [&] {
     world.refusalOf(kFaultProvider);
-    return remembered() == std::vector<std::string>{"provider"};
+    return recorded() == std::vector<std::string>{"provider"};
   });
   clearTheWay();
   world.waitUntil("lastout deletes it, although its work has it still",
@@ -386,12 +386,12 @@ TEST_F(DeferredDeletionForAll, APersonAsksAgainWhereNobodyCanProveThatTheyAsked)
   begin();
   world.expectRefused(kFaultProvider, HasSubstr("must stay while"));
   world.expectRefused(kFaultProvider, HasSubstr("ask again once it may go"));
-  EXPECT_THAT(remembered(), IsEmpty());
+  EXPECT_THAT(recorded(), IsEmpty());
   clearTheWay();
   world.waitUntil("it is seen to be free", [&] {
     return world.get(kFaultService)["status"].value("unmetCriteria", Json::array()).empty();
   });
-  EXPECT_THAT(remembered(), IsEmpty());
+  EXPECT_THAT(recorded(), IsEmpty());
   EXPECT_TRUE(world.isThere(kFaultProvider));
   world.waitUntil("they may delete it", [&] { return world.ask("DELETE", kFaultProvider).status == 200; });
   EXPECT_THAT(world.deletedByLastout(), IsEmpty());
@@ -443,7 +443,7 @@ TEST_F(ForgedEntries, NothingBecauseAnEntrySaysThatSomebodyAsked) {
         Json::array({forged(kFaultNamespace, "", "namespaces", user), forged(kSecret, "", "secrets", user),
                      forged(kRole, "rbac.authorization.k8s.io", "clusterroles", user)});
     world.patch(kFaultService + std::string("/status"), {{"status", {{"deferredDeletions", entries}}}});
-    world.waitUntil("they are forgotten", [&] { return remembered().empty(); });
+    world.waitUntil("they are forgotten", [&] { return recorded().empty(); });
   }
   EXPECT_THAT(world.logged(), HasSubstr("secrets/app/key is not deleted, although agent had asked"));
   for (const char* path : {kFaultNamespace, kSecret, kRole}) EXPECT_TRUE(world.isThere(path)) << path;
@@ -476,7 +476,7 @@ TEST_F(DeferredDeletionForNobody, StaysADeadlock) {
 using DeferredDeletionByTwo = OfEachForm<DeferredDeletionTest, 2>;
 INSTANTIATE_TEST_SUITE_P(, DeferredDeletionByTwo, kEachForm, formName);
 
-TEST_P(DeferredDeletionByTwo, TheOtherCarriesOutWhatTheLeaderCannot) {
+TEST_P(DeferredDeletionByTwo, TheOtherRunsWhatTheLeaderCannot) {
   deferDeletions();
   world.set({.forbidden = {"DELETE deployments"}});
   clearTheWay();
@@ -499,7 +499,7 @@ TEST_P(DeferredDeletionByTwo, TheOtherCarriesItOutWhileTheLeaderIsCutOff) {
   leader.connect();
 }
 
-TEST_P(DeferredDeletionByTwo, IsCarriedOutByWhoHasTheLeaseAlone) {
+TEST_P(DeferredDeletionByTwo, IsRunByWhoHasTheLeaseAlone) {
   deferDeletions();
   Replica& former = world.leader();
   world.set({.forbidden = {"PATCH leases"}});

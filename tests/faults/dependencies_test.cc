@@ -1,4 +1,4 @@
-// What a provider needs, and goes after it: denied while the provider is there, remembered, carried out.
+// What a provider needs, and goes after it: denied while the provider is there, recorded, run.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -59,14 +59,14 @@ class DependenciesTest : public WorksTest {
     return missing;
   }
   bool isRecorded(const std::string& name) {
-    const std::vector<std::string> names = remembered();
+    const std::vector<std::string> names = recorded();
     return std::ranges::find(names, name) != names.end();
   }
-  // The provider's work is being deleted; all that the provider needs is denied, and remembered.
+  // The provider's work is being deleted; all that the provider needs is denied, and recorded.
   void deferAll() {
     begin();
     deleteWork("provider");
-    world.waitUntil("what it needs is remembered", [&] {
+    world.waitUntil("what it needs is recorded", [&] {
       return std::ranges::all_of(
           std::vector<std::string>{"provider", "acts", "acting", "key", "settings", "front"},
           [&](const std::string& name) { return isRecorded(name); });
@@ -117,7 +117,7 @@ TEST_F(DependenciesTest, AreThoseThatAreNeededAlone) {
   EXPECT_EQ(world.ask("DELETE", kInApp + std::string("/secrets/key")).status, 403);
 }
 
-TEST_P(Dependencies, AreCarriedOutByWhoComesLater) {
+TEST_P(Dependencies, AreRunByWhoComesLater) {
   deferAll();
   world.kill();
   world.serve();
@@ -130,7 +130,7 @@ TEST_P(Dependencies, AreCarriedOutByWhoComesLater) {
 
 // Nobody tells any more what the provider needed; and neither the agent, nor the garbage collector, nor the
 // namespace's end takes it.
-TEST_F(DependenciesTest, AreCarriedOutByWhoComesAfterTheProviderWent) {
+TEST_F(DependenciesTest, AreRunByWhoComesAfterTheProviderWent) {
   holdsWork = true;
   deferAll();
   world.replica().api.set(
@@ -161,7 +161,7 @@ TEST_F(DependenciesTest, NothingThatIsWrittenByOthers) {
                        {"requestedBy", "agent"}, {"requestedAt", "2026-11-22T16:00:00Z"}};
   world.patch(kFaultService + std::string("/status"),
               {{"status", {{"deferredDeletions", Json::array({forged})}}}});
-  world.waitUntil("it is forgotten", [&] { return remembered().empty(); });
+  world.waitUntil("it is forgotten", [&] { return recorded().empty(); });
   EXPECT_THAT(world.deletedByLastout(), IsEmpty());
   EXPECT_TRUE(world.isThere(other));
 }
@@ -232,7 +232,7 @@ TEST_P(Conversion, KeepsTheProviderUntilNothingIsLeftToConvert) {
   world.expectRefused(kFaultNamespace, HasSubstr("the provider converts it"));
   world.waitUntil("the status says so", [&] { return waited() == "spec.guard.dependencies"; });
   deleteWork("provider");
-  world.waitUntil("it is remembered", [&] { return isRecorded("provider"); });
+  world.waitUntil("it is recorded", [&] { return isRecorded("provider"); });
   world.waitUntilCollected();
   EXPECT_TRUE(world.isThere(kFaultProvider));
   EXPECT_THAT(world.deletedByLastout(), IsEmpty());
@@ -298,7 +298,7 @@ TEST_F(DependenciesTest, AreFoundWithoutTheRightToReadBindings) {
   world.expectRefused(kInApp + std::string("/secrets/key"), HasSubstr("must stay"));
 }
 
-// Its namespace, which would take the Secret with it, and the CriticalService, which remembers it, wait.
+// Its namespace, which would take the Secret with it, and the CriticalService, which records it, wait.
 TEST_F(DependenciesTest, AreTriedAgainWhenTheyMayNotBeRead) {
   deferAll();
   world.replica().api.set({.forbidden = {"GET secrets"}});

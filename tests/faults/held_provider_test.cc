@@ -231,8 +231,8 @@ TEST_P(HeldProvider, OfAWorkIsWaitedForByItsAgent) {
   waitUntilHeld();
   deleteWork("provider");
   world.waitUntil("the provider is deleted", [&] { return isDeleted(); });
-  world.waitUntil("the others are remembered", [&] { return remembered().size() == 2; });
-  EXPECT_THAT(remembered(), Not(Contains("provider")));
+  world.waitUntil("the others are recorded", [&] { return recorded().size() == 2; });
+  EXPECT_THAT(recorded(), Not(Contains("provider")));
   clearTheWay();
   expectAllGone();
 }

@@ -86,7 +86,7 @@ TEST_P(KeptWork, IsFinishedAfterLastoutWasAway) {
   world.kill();
   deleteWork("provider");
   waitUntilTheAgentIsDone();
-  EXPECT_THAT(remembered(), IsEmpty()) << "nobody has denied anything";
+  EXPECT_THAT(recorded(), IsEmpty()) << "nobody has denied anything";
   EXPECT_TRUE(isThere());
   for (const char* path : {kFaultProvider, kFaultNamespace, kFaultService})
     world.noteDeferredDeletion(world.get(path)["metadata"]["uid"]);

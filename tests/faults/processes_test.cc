@@ -87,7 +87,7 @@ TEST_F(ProcessesTest, TheHolderOfTheLeaseIsKilled) {
   EXPECT_FALSE(killed.leads());
 }
 
-// Webhooks decide and remember; nobody carries anything out.
+// Webhooks decide and record; nobody runs anything.
 TEST_F(ProcessesTest, BothControllersAreDeadForAWhile) {
   begin(kInstances);
   for (size_t i = 0; i < 2; ++i) controller(i).kill();
@@ -100,7 +100,7 @@ TEST_F(ProcessesTest, BothControllersAreDeadForAWhile) {
   world.deleteAll(blockers);
   EXPECT_THAT(world.deletedByLastout(), IsEmpty());
   for (size_t i = 0; i < 2; ++i) controller(i).serve();
-  world.waitUntil("it is carried out", [&] { return !world.isThere(kFaultProvider); });
+  world.waitUntil("it is run", [&] { return !world.isThere(kFaultProvider); });
   world.deleteAll({kFaultService, kFaultNamespace});
   expectAllGone(kInstances);
 }
@@ -189,13 +189,13 @@ class ProcessesWorksTest : public WorksTest {
   ProcessesWorksTest() : WorksTest(2, Processes::OfOneRoleOnTheirOwn) {}
 };
 
-// The agent asks once for what was denied: whoever holds the Lease next carries it out, and not before does
+// The agent asks once for what was denied: whoever holds the Lease next runs it, and not before does
 // the work go.
 TEST_F(ProcessesWorksTest, TheHolderOfTheLeaseAndAWebhookAreKilled) {
   begin();
   waitUntilKept();
   deleteWork("provider");
-  waitUntilRemembered();
+  waitUntilRecorded();
   world.leader().kill();
   world.replica(0).kill();
   clearTheWay();

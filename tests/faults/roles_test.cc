@@ -35,7 +35,7 @@ TEST_F(RolesTest, TheWebhookRoleWritesStatusAndEventsAlone) {
   std::set<std::string> writes = webhook(0).writes();
   writes.merge(webhook(1).writes());
   const std::string status = "PATCH /apis/lastout.dev/v1alpha1/criticalservices/guard/status";
-  EXPECT_THAT(writes, ::testing::Contains(status)) << "it remembers what it denied to controllers";
+  EXPECT_THAT(writes, ::testing::Contains(status)) << "it records what it denied to controllers";
   writes.erase(status);
   for (const std::string& write : writes) EXPECT_EQ(write, "POST /api/v1/namespaces/default/events");
 }
@@ -73,7 +73,7 @@ TEST_F(RolesTest, TheHolderOfTheLeaseDies) {
   EXPECT_TRUE(world.leader().roles().controller);
 }
 
-// Webhooks decide and remember; nobody carries anything out.
+// Webhooks decide and record; nobody runs anything.
 TEST_F(RolesTest, BothControllersAreDeadForAWhile) {
   begin(2);
   controller(0).kill();
@@ -85,10 +85,10 @@ TEST_F(RolesTest, BothControllersAreDeadForAWhile) {
     return path != kFaultCrd && !path.starts_with(kFaultInstances);
   });
   world.deleteAll(blockers);
-  EXPECT_THAT(world.deletedByLastout(), ::testing::IsEmpty()) << "nobody carries it out";
+  EXPECT_THAT(world.deletedByLastout(), ::testing::IsEmpty()) << "nobody runs it";
   controller(0).serve();
   controller(1).serve();
-  world.waitUntil("it is carried out", [&] { return !world.isThere(kFaultProvider); });
+  world.waitUntil("it is run", [&] { return !world.isThere(kFaultProvider); });
   world.deleteAll({kFaultService, kFaultNamespace});
   expectAllGone(2);
 }
@@ -193,7 +193,7 @@ TEST_F(RolesTest, AControllerThatIsBehindSendsNothing) {
   }
   world.createInstance("late");
   deferTheProvider();
-  const auto remembers = [&](Replica& replica) {
+  const auto records = [&](Replica& replica) {
     bool isRecorded = false;
     replica.server().view().inspect([&](const admission::ClusterView& view, const kube::ResourceMap&) {
       const auto* service = view.service("guard");
@@ -202,7 +202,7 @@ TEST_F(RolesTest, AControllerThatIsBehindSendsNothing) {
     return isRecorded;
   };
   world.waitUntil("controllers know what was deferred",
-                  [&] { return remembers(controller(0)) && remembers(controller(1)); });
+                  [&] { return records(controller(0)) && records(controller(1)); });
   const auto reads = [&] {
     return controller(0).reads(kFaultInstances) + controller(1).reads(kFaultInstances);
   };

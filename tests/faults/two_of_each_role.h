@@ -39,7 +39,7 @@ class TwoOfEachRole : public ::testing::Test {
         {"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"name", "owner"}, {"uid", uid}};
     world.patch(kFaultProvider, {{"metadata", {{"ownerReferences", simulator::Json::array({owner})}}}});
     world.ask("DELETE", owners + "/owner");
-    world.waitUntil("what was denied to the garbage collector is remembered", [&] {
+    world.waitUntil("what was denied to the garbage collector is recorded", [&] {
       return world.get(kFaultService).dump().find("deferredDeletions") != std::string::npos;
     });
   }

@@ -106,8 +106,8 @@ class WorksWorld {
     for (const char* path : {kFaultProvider, kFaultNamespace, kFaultService, kClaim})
       EXPECT_FALSE(world.isThere(path)) << path << "\n" << world.logged();
   }
-  // What lastout remembers, by the names of the objects.
-  std::vector<std::string> remembered() {
+  // What lastout records, by the names of the objects.
+  std::vector<std::string> recorded() {
     std::vector<std::string> names;
     const simulator::Json service = world.get(kFaultService);
     if (const simulator::Json* list = simulator::at(service, {"status", "deferredDeletions"})) {
@@ -117,14 +117,14 @@ class WorksWorld {
   }
   // The provider, its namespace, what guards it, and the claim that it needs.
   size_t deniedObjects() const { return hasClaim ? 4 : 3; }
-  void waitUntilRemembered() {
-    world.waitUntil("what was denied is remembered", [&] { return remembered().size() == deniedObjects(); });
+  void waitUntilRecorded() {
+    world.waitUntil("what was denied is recorded", [&] { return recorded().size() == deniedObjects(); });
   }
   // The provider's work is being deleted, and lastout has denied what it has to.
   void deferDeletions() {
     begin();
     deleteWork("provider");
-    waitUntilRemembered();
+    waitUntilRecorded();
   }
   void clearTheWay() {
     deleteWork("instance");

@@ -75,7 +75,7 @@ std::string describe(const ClusterSpec& spec) {
     text += "Kubernetes " + std::string(toString(spec.kubernetes)) + "\n";
   if (!spec.guarded) text += "not guarded\n";
   if (!spec.confirms) text += "no confirming read\n";
-  if (spec.runsDeferredDeletions) text += "what is deferred is carried out\n";
+  if (spec.runsDeferredDeletions) text += "what is deferred is run\n";
   if (spec.forges) text += "entries are forged\n";
   if (!spec.lastoutNamespace.empty()) text += "lastout runs in " + spec.lastoutNamespace + "\n";
   for (const ObjectSpec& object : spec.objects) text += "object " + describe(object) + "\n";

@@ -6,7 +6,7 @@
 // only once the AppliedManifestWork is gone (docs/concepts.md, "Deferred deletions"). Of what clients
 // delete in the background, only a claim waits so, for the Pods that mount it. Works::Safe therefore keeps
 // claims, and what is listed as needed, out of works; Works::WithClaims does not. There everything goes by
-// itself only where lastout carries out what it deferred; elsewhere, once somebody asks again for each object
+// itself only where lastout runs what it deferred; elsewhere, once somebody asks again for each object
 // that is left. For the same reason nothing is orphaned where there are works: an object that a work gave up
 // on, and that loses its last owner to an Orphan deletion, is nobody's to delete.
 // A provider that is held and deleted waits, and its work with it, for what the work's agent may have given

@@ -148,11 +148,11 @@ std::string checkEntry(const ForgedCluster& cluster, const server::LiveView& vie
   if (there != nullptr && entry.isWanted && !deletes && goesByTheDocument(cluster, *there) &&
       !isAdopted(*there, entry.deletion))
     return "lastout leaves what goes anyway: " + name;
-  coverage.count(deletes ? "carried out" : there == nullptr ? "not there" : "left alone");
+  coverage.count(deletes ? "run" : there == nullptr ? "not there" : "left alone");
   if (!mayGo && there != nullptr && entry.isWanted) coverage.count("forged");
   if (deletes && !goesByTheDocument(cluster, *there)) coverage.count("asked for by a person that counts");
-  if (deletes && there->owners.empty()) coverage.count("carried out, without owners");
-  if (deletes && !there->owners.empty()) coverage.count("carried out, with owners");
+  if (deletes && there->owners.empty()) coverage.count("run, without owners");
+  if (deletes && !there->owners.empty()) coverage.count("run, with owners");
   return {};
 }
 
@@ -202,8 +202,8 @@ TEST(ForgedEntries, DeleteNothingThatWouldStay) {
     FAIL() << "seed " << seed << ": " << failure << "\nsmaller:\n" << describe(shrinkForged(cluster));
   }
   if (runsHere(kRuns) >= kRuns) {
-    EXPECT_EQ(coverage.missingOf({"carried out, with owners", "carried out, without owners", "forged",
-                                  "left alone", "not there", "asked for by a person that counts"}),
+    EXPECT_EQ(coverage.missingOf({"run, with owners", "run, without owners", "forged", "left alone",
+                                  "not there", "asked for by a person that counts"}),
               "")
         << coverage.text();
   }

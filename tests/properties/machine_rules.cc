@@ -365,7 +365,7 @@ std::string RequestWatch::broken(const Walk& walk) {
     if (isForged && event.kind == EventKind::Requested && goesAnyway(walk, event.slot))
       granted_.insert(event.slot);
     if (!isForged || !granted_.contains(event.slot)) return rule + place(walk, event.slot);
-    if (event.kind == EventKind::Accepted) ++carriedOutForged_;
+    if (event.kind == EventKind::Accepted) ++ranForged_;
   }
   return {};
 }

@@ -37,7 +37,7 @@ class RequestWatch {
   std::string broken(const Walk& walk);
   // Somebody has written such an entry.
   void noteForged(cluster::Slot slot) { forged_.insert(slot); }
-  uint32_t carriedOutForged() const { return carriedOutForged_; }
+  uint32_t ranForged() const { return ranForged_; }
 
  private:
   static std::set<cluster::Slot> ownersOf(const Walk& walk, cluster::Slot slot);
@@ -55,7 +55,7 @@ class RequestWatch {
   std::unordered_map<cluster::Slot, Asked> asked_;
   std::set<cluster::Slot> forged_;   // and not created again since
   std::set<cluster::Slot> granted_;  // of those: their deletion goes on, and had its authority
-  uint32_t carriedOutForged_ = 0;
+  uint32_t ranForged_ = 0;
 };
 
 }  // namespace lastout::testing

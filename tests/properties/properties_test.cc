@@ -38,7 +38,7 @@ std::string explain(const ClusterSpec& spec, uint64_t seed,
          std::to_string(order) + ": " + failure(small, order) + "\n" + describe(small);
 }
 
-// In every second one lastout carries out what it has deferred; in half of these it is told of deletions,
+// In every second one lastout runs what it has deferred; in half of these it is told of deletions,
 // too, that nobody was denied.
 ClusterSpec anyCluster(uint64_t seed) {
   ClusterSpec spec = randomCluster(seed, sizeOf(seed));
@@ -175,10 +175,10 @@ TEST(EmptyingClusters, EndEmptyOnceSomebodyAsksAgainWhereWorksHoldClaims) {
   }
 }
 
-// The promises of progress and truth: what was deferred is carried out, nobody has to ask again, and no work
+// The promises of progress and truth: what was deferred is run, nobody has to ask again, and no work
 // is gone before what it applied. What an agent forgets because a webhook of somebody else refused it is not
 // lastout's to remember, nor what a CriticalService gave up that is not Ordered.
-TEST(EmptyingClusters, EndEmptyByThemselvesWhereLastoutCarriesOutWhatItDeferred) {
+TEST(EmptyingClusters, EndEmptyByThemselvesWhereLastoutRunsWhatItDeferred) {
   const uint64_t first = firstSeed(30'000'001);
   const uint32_t count = runsHere(2'000);
   uint32_t refused = 0;

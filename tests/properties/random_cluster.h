@@ -16,7 +16,7 @@ ClusterSpec randomCluster(uint64_t seed, uint32_t objects);
 ClusterSpec racingCluster(uint64_t seed);
 
 // Works that apply several CriticalServices of one provider type, with any intent, enforcement and
-// deferredDeletions, and what these guard; where lastout carries out what it deferred.
+// deferredDeletions, and what these guard; where lastout runs what it deferred.
 ClusterSpec worksCluster(uint64_t seed);
 
 // A cluster whose steps delete everything, in which nothing outside is stuck: every finalizer has a live

@@ -48,7 +48,7 @@ class RunCheck {
     if (result.failure.empty()) result.failure = checkEnd();
     result.unsafe = (walk_.after().monitors() & cluster::kUnsafeBit) != 0;
     result.left = leftIn(walk_.after());
-    if (requests_.carriedOutForged() > 0) coverage_.count("forged entry, carried out");
+    if (requests_.ranForged() > 0) coverage_.count("forged entry, run");
     return result;
   }
 
@@ -83,7 +83,7 @@ class RunCheck {
     });
   }
 
-  // BestEffortDeletion and OrphanResources say that what was deferred need not be carried out: it was
+  // BestEffortDeletion and OrphanResources say that what was deferred need not be run: it was
   // forgotten with a CriticalService that says so, or as it came to say so.
   bool isGivenUp() const {
     const auto concernsOne = [&](const cluster::ClusterEvent& event) {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "prove/ci_report.h"
-#include "tests/prove/small_scenario.h"
+#include "tests/prove/changed_scenario.h"
 
 namespace lastout::prove {
 namespace {
@@ -19,44 +19,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-// One side of a comparison: the scenario stays where it is.
-struct Side {
-  explicit Side(std::unique_ptr<const replay::Ready> made, Bounds bounds = {}) : ready(std::move(made)) {
-    const ProofScope scope{
-        .bounds = bounds, .orders = ready->scenario.expect.ends != replay::Ending::Stuck, .allEnds = true};
-    report = reportOf(*ready, scope, proveScenario(ready->compiled, scope));
-  }
-  std::unique_ptr<const replay::Ready> ready;
-  ProofReport report;
-};
-
-ProofChange compared(const Side& before, const Side& now) {
-  return compareProofs({*before.ready, before.report}, {*now.ready, now.report});
-}
-
-std::vector<std::string> kindsOf(const ProofChange& change) {
-  std::vector<std::string> kinds;
-  kinds.reserve(change.worse.size());
-  for (const Worsening& each : change.worse) kinds.emplace_back(word(each.kind));
-  return kinds;
-}
-
-const std::string kDeleteOperatorAndWidget =
-    "  steps:\n    - delete: [deployments.apps/operator/operator, widgets/one]\n";
-const std::string kDeleteOperatorAndWidgets =
-    "  steps:\n    - delete: [deployments.apps/operator/operator, widgets/*]\n";
-const std::string kSecondWidget =
-    "---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: two, finalizers: "
-    "[example.com/cleanup]}\n";
-
-Side operatorWith(const std::string& documents, const std::string& steps = kDeleteOperatorAndWidget) {
-  return Side(smallScenario(steps, kOperator + documents));
-}
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  return text.replace(text.find(from), from.size(), to);
-}
 
 TEST(ProofChange, TheSameIsNotWorse) {
   const Side guarded = operatorWith(kGuard);
@@ -82,158 +44,6 @@ TEST(ProofChange, TheOtherWayRoundItIsBetter) {
   const ProofChange change = compared(operatorWith(""), operatorWith(kGuard));
   EXPECT_EQ(change.result, ChangeResult::Better);
   EXPECT_THAT(change.worse, IsEmpty());
-}
-
-// Nothing is deleted that could get stuck: the guard is lost all the same.
-TEST(ProofChange, AGuardIsLostWhateverIsProven) {
-  const std::string steps = "  steps:\n    - delete: [widgets/one]\n";
-  EXPECT_THAT(kindsOf(compared(operatorWith(kGuard, steps), operatorWith("", steps))),
-              ElementsAre("lost-guard"));
-}
-
-TEST(ProofChange, AnotherNameOfTheGuardIsNoLoss) {
-  const std::string renamed = replaced(kGuard, "metadata: {name: operator}", "metadata: {name: other}");
-  EXPECT_EQ(compared(operatorWith(kGuard), operatorWith(renamed)).result, ChangeResult::NotWorse);
-}
-
-TEST(ProofChange, ACriterionIsLostWhileItsTypeIsThere) {
-  const std::string crd =
-      "    - type: SpecificResource\n      specificResource: {group: apiextensions.k8s.io, resource: "
-      "customresourcedefinitions, name: widgets.example.com}\n";
-  const ProofChange change = compared(operatorWith(kGuard + crd), operatorWith(kGuard));
-  ASSERT_THAT(kindsOf(change), ElementsAre("lost-guard"));
-  EXPECT_THAT(change.worse[0].text,
-              HasSubstr("customresourcedefinitions.apiextensions.k8s.io/widgets.example.com"));
-  const std::string gone =
-      "    - type: SpecificResource\n      specificResource: {resource: configmaps, namespace: operator, "
-      "name: "
-      "gone}\n";
-  const std::string map =
-      "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: gone, namespace: operator}\n";
-  const ProofChange together = compared(operatorWith(kGuard + gone + map), operatorWith(kGuard));
-  EXPECT_THAT(kindsOf(together), IsEmpty());
-  EXPECT_THAT(together.notes, ElementsAre(HasSubstr("not there either")));
-  EXPECT_THAT(kindsOf(compared(operatorWith(kGuard + gone + map), operatorWith(kGuard + map))),
-              ElementsAre("lost-guard"));
-}
-
-// A misspelt criterion names nothing that is there, and what it named is lost.
-TEST(ProofChange, AMisspeltFinalizerLosesItsCriterion) {
-  const std::string misspelt =
-      replaced(kGuard, "finalizerName: example.com/cleanup", "finalizerName: example.com/cleanups");
-  EXPECT_THAT(kindsOf(compared(operatorWith(kGuard), operatorWith(misspelt))),
-              ElementsAre("new-stuck", "lost-guard"));
-}
-
-TEST(ProofChange, AGuardThatMeansAProviderThatIsNotThereIsLost) {
-  const std::string renamed = replaced(replaced(kOperator, "metadata: {name: operator, namespace: operator}",
-                                                "metadata: {name: manager, namespace: operator}"),
-                                       "kind: Widget", "kind: Widget");
-  const std::string steps = "  steps:\n    - delete: [widgets/one]\n";
-  const std::string controller = "  guard: true\n";
-  const auto sideOf = [&](const std::string& documents, const std::string& workload) {
-    auto scenario = replay::parse(
-        "apiVersion: lastout.dev/v1alpha1\nkind: Scenario\nmetadata: {name: small}\nspec:\n  controllers:\n"
-        "    - name: cleanup\n      runsIn: deployments.apps/operator/" +
-            workload + "\n      removes: {finalizer: example.com/cleanup, from: widgets.example.com}\n" +
-            steps + documents,
-        "small.yaml");
-    EXPECT_TRUE(scenario);
-    auto model = compile(*scenario);
-    EXPECT_TRUE(model);
-    return Side(
-        std::make_unique<const replay::Ready>(replay::Ready{std::move(*scenario), std::move(*model)}));
-  };
-  const ProofChange change =
-      compared(sideOf(kOperator + std::string(kGuard), "operator"), sideOf(renamed + kGuard, "manager"));
-  ASSERT_THAT(kindsOf(change), ElementsAre("lost-guard"));
-  EXPECT_THAT(change.worse[0].text, HasSubstr("guards nothing any more"));
-  const std::string moved =
-      replaced(kGuard, "namespace: operator, name: operator", "namespace: operator, name: manager");
-  EXPECT_THAT(kindsOf(compared(sideOf(kOperator + std::string(kGuard), "operator"),
-                               sideOf(renamed + moved, "manager"))),
-              IsEmpty());
-}
-
-TEST(ProofChange, WithoutLastoutEveryGuardIsLost) {
-  const std::string steps = "  guard: false\n" + kDeleteOperatorAndWidget;
-  EXPECT_THAT(kindsOf(compared(operatorWith(kGuard), operatorWith(kGuard, steps))),
-              ElementsAre("new-stuck", "lost-guard"));
-}
-
-TEST(ProofChange, WhereNothingWasGuardedNothingIsLost) {
-  const std::string steps = "  guard: false\n" + kDeleteOperatorAndWidget;
-  EXPECT_THAT(kindsOf(compared(operatorWith(""), operatorWith("", steps))), IsEmpty());
-}
-
-TEST(ProofChange, AnIntentThatGivesTheProviderUpIsALoss) {
-  const std::string given = replaced(kGuard, "spec:\n", "spec:\n  deletionIntent: OrphanResources\n");
-  EXPECT_THAT(kindsOf(compared(operatorWith(kGuard), operatorWith(given))), Contains("lost-guard"));
-}
-
-// Who may delete the CriticalService first may delete its provider next.
-TEST(ProofChange, AnIntentByWhichTheServiceMayGoFirstIsALoss) {
-  const std::string mayGo = replaced(kGuard, "spec:\n", "spec:\n  deletionIntent: BestEffortDeletion\n");
-  const ProofChange change = compared(operatorWith(kGuard), operatorWith(mayGo));
-  ASSERT_THAT(kindsOf(change), ElementsAre("lost-guard"));
-  EXPECT_EQ(change.worse[0].object, "criticalservices.lastout.dev/operator");
-  EXPECT_THAT(change.worse[0].text,
-              AllOf(HasSubstr("may be deleted before deployments.apps/operator/operator"),
-                    HasSubstr("BestEffortDeletion"), HasSubstr("example.com/cleanup")));
-  EXPECT_THAT(kindsOf(compared(operatorWith(mayGo), operatorWith(kGuard))), IsEmpty());
-  const std::string second = replaced(kGuard, "metadata: {name: operator}", "metadata: {name: second}");
-  EXPECT_THAT(kindsOf(compared(operatorWith(kGuard), operatorWith(mayGo + second))), IsEmpty())
-      << "another CriticalService stays, and waits for the same";
-}
-
-TEST(ProofChange, TheOtherEnforcementIsALoss) {
-  const std::string held = replaced(kGuard, "spec:\n", "spec:\n  enforcement: Hold\n");
-  const auto textsOf = [&](const std::string& before, const std::string& now) {
-    std::vector<std::string> texts;
-    for (const Worsening& each : compared(operatorWith(before), operatorWith(now)).worse)
-      if (each.kind == WorseningKind::Guard) texts.push_back(each.text);
-    return texts;
-  };
-  EXPECT_THAT(textsOf(kGuard, held), ElementsAre(HasSubstr("cannot be taken back")));
-  EXPECT_THAT(textsOf(held, kGuard), ElementsAre(HasSubstr("no finalizer keeps")));
-  // One that says Deny is enough, whichever it is.
-  const auto named = [](const std::string& guard, const std::string& name) {
-    return replaced(guard, "metadata: {name: operator}", "metadata: {name: " + name + "}");
-  };
-  EXPECT_THAT(textsOf(named(kGuard, "a") + named(kGuard, "b"), named(held, "a") + named(kGuard, "b")),
-              IsEmpty());
-}
-
-TEST(ProofChange, DeletionsThatNobodyRunsLaterAreALoss) {
-  const std::string steps = "  carryOut: false\n" + kDeleteOperatorAndWidget;
-  const ProofChange change = compared(operatorWith(kGuard), operatorWith(kGuard, steps));
-  ASSERT_THAT(kindsOf(change), ElementsAre("lost-guard"));
-  EXPECT_THAT(change.worse[0].text, HasSubstr("`carryOut: false`"));
-  EXPECT_THAT(kindsOf(compared(operatorWith(kGuard, steps), operatorWith(kGuard))), IsEmpty());
-  EXPECT_THAT(kindsOf(compared(operatorWith(""), operatorWith("", steps))), IsEmpty())
-      << "nothing is denied, so nothing is left to be deleted later";
-}
-
-TEST(ProofChange, ScalingAndDependenciesCount) {
-  const std::string scaling = replaced(kGuard, "spec:\n", "spec:\n  guard: {scaleToZero: true}\n");
-  const ProofChange scaled = compared(operatorWith(scaling), operatorWith(kGuard));
-  ASSERT_THAT(kindsOf(scaled), ElementsAre("lost-guard"));
-  EXPECT_THAT(scaled.worse[0].text, HasSubstr("scaled to zero"));
-
-  const std::string account =
-      "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: operator, namespace: operator}\n";
-  const auto withAccount = [&](const std::string& guard) {
-    return Side(smallScenario(
-        kDeleteOperatorAndWidget,
-        replaced(kOperator, "spec: {containers", "spec: {serviceAccountName: operator, containers") +
-            account + guard));
-  };
-  const std::string none = replaced(kGuard, "spec:\n", "spec:\n  guard: {dependencies: None}\n");
-  const ProofChange change = compared(withAccount(kGuard), withAccount(none));
-  ASSERT_THAT(kindsOf(change), Contains("lost-guard"));
-  EXPECT_THAT(change.worse.back().text, HasSubstr("serviceaccounts/operator/operator"));
-  // What the provider needs no longer is guarded no longer, and nobody misses that.
-  EXPECT_THAT(kindsOf(compared(withAccount(kGuard), operatorWith(account + kGuard))), IsEmpty());
 }
 
 // --- getting stuck in another way
@@ -370,48 +180,6 @@ TEST(ProofChange, ANewAssumptionIsWorseUnlessItComesWithTheProof) {
   const ProofChange gain = compared(operatorWith(""), operatorWith(kGuard + kWebhook));
   EXPECT_EQ(gain.result, ChangeResult::Better);
   EXPECT_THAT(gain.notes, Contains(HasSubstr("assumes what it did not before")));
-}
-
-// --- DeletionPolicies
-
-const std::string kLabelled =
-    "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept, namespace: operator, labels: {keep: "
-    "\"yes\"}}\n";
-const std::string kPolicy =
-    "---\napiVersion: lastout.dev/v1alpha1\nkind: DeletionPolicy\nmetadata: {name: keep}\nspec:\n  objects:\n"
-    "    - resources: [{resource: configmaps}]\n      labelSelector: {matchLabels: {keep: \"yes\"}}\n";
-
-TEST(ProofChange, AProtectionThatIsTakenAwayIsLost) {
-  const Side before = operatorWith(kGuard + kLabelled + kPolicy);
-  const ProofChange change = compared(before, operatorWith(kGuard + kLabelled));
-  ASSERT_THAT(kindsOf(change), ElementsAre("lost-guard"));
-  EXPECT_THAT(change.worse[0].text,
-              AllOf(HasSubstr("configmaps/operator/kept"), HasSubstr("DeletionPolicy keep")));
-  const std::string plain = replaced(kLabelled, "keep: \"yes\"", "keep: \"no\"");
-  EXPECT_THAT(kindsOf(compared(before, operatorWith(kGuard + plain + kPolicy))), ElementsAre("lost-guard"))
-      << "the object is protected no longer";
-  EXPECT_EQ(compared(before, operatorWith(kGuard + kPolicy)).result, ChangeResult::NotWorse)
-      << "the object is gone";
-  const std::string renamed = replaced(kPolicy, "metadata: {name: keep}", "metadata: {name: other}");
-  EXPECT_EQ(compared(before, operatorWith(kGuard + kLabelled + renamed)).result, ChangeResult::NotWorse);
-}
-
-TEST(ProofChange, AnExemptionIsALossForWhomItExempts) {
-  const std::string steps =
-      kDeleteOperatorAndWidget + "    - delete: [configmaps/operator/kept]\n      as: eve\n";
-  const Side before = operatorWith(kGuard + kLabelled + kPolicy, steps);
-  const Side exempt = operatorWith(kGuard + kLabelled + kPolicy + "  exempt: {users: [eve]}\n", steps);
-  const Side other = operatorWith(kGuard + kLabelled + kPolicy + "  exempt: {users: [adam]}\n", steps);
-  EXPECT_THAT(kindsOf(compared(before, exempt)), Contains("lost-guard"));
-  EXPECT_THAT(kindsOf(compared(before, other)), IsEmpty());
-}
-
-TEST(ProofChange, WhoMayTakeAProtectionAwayCounts) {
-  const std::string both = kPolicy + "  blocks: [Delete, Unprotect]\n";
-  const ProofChange change =
-      compared(operatorWith(kGuard + kLabelled + both), operatorWith(kGuard + kLabelled + kPolicy));
-  ASSERT_THAT(kindsOf(change), ElementsAre("lost-guard"));
-  EXPECT_THAT(change.worse[0].text, HasSubstr("may be taken away"));
 }
 
 // --- bounds

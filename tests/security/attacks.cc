@@ -326,11 +326,11 @@ const std::vector<Attempt>& permitted() {
   const std::string rest =
       "{status: {deferredDeletions: [{group: '', resource: namespaces, name: app, uid: u2, "
       "requestedBy: agent, requestedAt: '2026-01-01T00:00:00Z'}]}}";
-  const std::string remembered =
+  const std::string recorded =
       "deferredDeletions: [{group: '', resource: secrets, namespace: app, name: key, uid: u, requestedBy: "
       "agent, requestedAt: '2026-01-01T00:00:00Z'}]}}";
   const std::string more =
-      "{status: {provider: {uid: u3}, seenTypes: [things.my.crd.group, a.b], " + remembered;
+      "{status: {provider: {uid: u3}, seenTypes: [things.my.crd.group, a.b], " + recorded;
   static const std::vector<Attempt> kAll = {
       apply("a tenant's policy that denies", "tenant", policy("new", "")),
       apply("who may patch everything has labels written", "patcher", policy("new", kLabels)),
@@ -374,7 +374,7 @@ const std::vector<Attempt>& permitted() {
              "{status: {conditions: [{type: A, status: 'True', reason: A, message: '', lastTransitionTime: "
              "'2026-01-01T00:00:00Z'}]}}",
              ""),
-      change("the webhook remembers", kWebhook, kStandingStatus, "{status: {" + remembered, ""),
+      change("the webhook records", kWebhook, kStandingStatus, "{status: {" + recorded, ""),
       change("the controller does", kController, kStandingStatus, more, ""),
       change("the former account does", kFormer, kStandingStatus, more, ""),
       change("who may delete a Secret has it deleted", "owner", "/api/v1/namespaces/app/secrets/key",

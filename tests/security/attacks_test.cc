@@ -208,7 +208,7 @@ TEST_F(Attacks, ATenantChangesNothingOfAnothersCriticalService) {
   EXPECT_EQ(standing(victims()), before);
 }
 
-TEST_F(Attacks, AStatusWriterAddsNothingToWhatLastoutRemembers) {
+TEST_F(Attacks, AStatusWriterAddsNothingToWhatLastoutRecords) {
   const std::string before = standing(victims());
   std::vector<Json> forgeries{asking(victims(), kSpaces), asking(victims(), kCollector, {kNoUid}),
                               asking(victims(), kPerson)};
@@ -322,7 +322,7 @@ metadata: {name: another}
   for (const Json& forged : {Json(), Json{{"uid", kNoUid}}, Json{{"present", false}}})
     expectRefused("only lastout's controller changes status.provider", {{"provider", forged}}, "webhook");
   expectRefused("only lastout's controller adds to status.seenTypes", {{"seenTypes", {"a.b"}}}, "webhook");
-  // What it says of conditions lastout takes back; and what it remembers falsely deletes nothing.
+  // What it says of conditions lastout takes back; and what it records falsely deletes nothing.
   const Json condition{{"type", "Enforced"},
                        {"status", "False"},
                        {"reason", "Forged"},

@@ -258,9 +258,8 @@ PolicyWorld::PolicyWorld(const std::vector<Json>& policies)
     const bool isBinding = policy["kind"] == "ValidatingAdmissionPolicyBinding";
     expect(201, "POST", isBinding ? kPolicyBindings : kPolicies, policy);
   }
-  const Attempt remembered{"", kAccounts[2], "PATCH", std::string(kServices) + "/standing/status", kStatus,
-                           ""};
-  EXPECT_EQ(attempt(remembered, false).status, 200);
+  const Attempt recorded{"", kAccounts[2], "PATCH", std::string(kServices) + "/standing/status", kStatus, ""};
+  EXPECT_EQ(attempt(recorded, false).status, 200);
 }
 
 simulator::ExchangeResponse PolicyWorld::attempt(const Attempt& attempt, bool isDryRun) {

@@ -11,8 +11,7 @@
 #include "server/server.h"
 #include "tests/net/http_world.h"
 #include "tests/protection/policies.h"
-#include "tests/support/policies_fixture.h"
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
@@ -26,28 +25,18 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr simulator::Validity kAnswersValidity{0, 4'102'444'800};  // until 2100
-
-class AnswersTest : public lastout::testing::ServerTest {
+class AnswersTest : public lastout::testing::ServerWorld {
  public:
   // `address`: where answers are given.
   void serve(const std::string& address = "127.0.0.1",
              std::optional<CertificateSecretOptions> certificates = std::nullopt) {
-    const auto made =
-        simulator::makeServerCertificate(authority, {{}, {"127.0.0.1"}}, kAnswersValidity).value();
-    ServerOptions options;
+    ServerOptions options = serverOptions();
     options.roles.controller = false;
     options.version = "1.2.3";
-    options.http.identity = {made.certificate, made.key, ""};
     options.answers.emplace();
     options.answers->http.address = address;
     options.answers->http.identity = options.http.identity;
     options.certificates = std::move(certificates);
-    options.random = [] { return [] { return 0.5; }; };
-    options.log = [](Level /*level*/, const std::string&) {};
-    options.verdict = [](const ReviewResult&) {};
-    options.restored = [](std::chrono::milliseconds) {};
-    options.watcher.reflector.backoff = {std::chrono::milliseconds(5), std::chrono::milliseconds(20)};
     serving = Server::open(access, std::move(options)).value();
     const std::string url = serving->answersUrl();
     isTls = url.starts_with("https://");
@@ -215,7 +204,7 @@ TEST_F(AnswersTest, WhyKnowsWhatIsNotGuarded) {
 // Its type is not followed; the object was read for the policies' sake.
 TEST_F(AnswersTest, WhyKnowsAnObjectThatWasReadForAPolicy) {
   serveTheStory();
-  const auto jsonOf = [](std::string_view yaml) { return lastout::testing::PoliciesTest::jsonOf(yaml); };
+  using lastout::testing::jsonOf;
   create("/apis/lastout.dev/v1alpha1/deletionpolicies",
          jsonOf(protection::policyText(
              "  objects: [{resources: [{resource: configmaps}]}]\n  when: [{label: keep}]\n"

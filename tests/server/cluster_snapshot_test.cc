@@ -5,30 +5,25 @@
 #include <gtest/gtest.h>
 
 #include "tests/protection/policies.h"
-#include "tests/support/policies_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
 
-using lastout::testing::kCoolResources;
+using lastout::testing::jsonOf;
 using lastout::testing::objectOf;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class ClusterSnapshotTest : public lastout::testing::PoliciesTest {
+class ClusterSnapshotTest : public lastout::testing::ServerWorld {
  public:
   kube::Result<ClusterSnapshot> askAs(const std::string& token, const std::string& reference = {}) {
-    client::ConnectionConfig connection;
-    connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port), ""};
-    connection.authority = authority.certificate;
-    connection.authentication.token = token;
-    auto whose = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
     ClusterSnapshotOptions options;
     options.reference = reference;
-    options.random = [] { return [] { return 0.5; }; };
-    return takeClusterSnapshot(whose, options);
+    options.random = lastout::testing::oneHalf;
+    return takeClusterSnapshot(accessOf(token), options);
   }
   std::string refusedAs(const std::string& token, const std::string& reference = {}) {
     const auto asked = askAs(token, reference);

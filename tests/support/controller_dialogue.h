@@ -25,11 +25,11 @@
 
 #include "client/backoff.h"
 #include "tests/support/dialogue_world.h"
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::testing {
 
-class ControllerDialogue : public ServerTest,
+class ControllerDialogue : public ServerWorld,
                            public DialogueWorld,
                            public ::testing::WithParamInterface<std::string> {
  public:
@@ -40,7 +40,7 @@ class ControllerDialogue : public ServerTest,
 
  protected:
   using DialogueWorld::answer;
-  using ServerTest::get;
+  using ServerWorld::get;
 
   void TearDown() override;
 
@@ -54,12 +54,6 @@ class ControllerDialogue : public ServerTest,
 
   std::string pass(const DialogueStep& step) override;
   std::chrono::sys_seconds clock() const { return std::chrono::sys_seconds(std::chrono::seconds(seconds_)); }
-  static std::function<client::RandomFraction()> half() {
-    return [] { return [] { return 0.5; }; };
-  }
-  // Of all that goes wrong: without one the tests would wait.
-  static constexpr client::BackoffLimits kSoonAgain{std::chrono::milliseconds(5),
-                                                    std::chrono::milliseconds(20)};
 
  private:
   void tellStory();

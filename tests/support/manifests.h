@@ -2,6 +2,8 @@
 // message.
 #pragma once
 
+#include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +17,17 @@ std::vector<kube::Object> objects(std::string_view yaml, kube::ResourceMap& type
 // The one object of the text.
 kube::Object object(std::string_view yaml, kube::ResourceMap& types);
 kube::Object object(std::string_view yaml);
+
+// The one document of the text, as an API server is sent it.
+nlohmann::json jsonOf(std::string_view yaml);
+nlohmann::json objectOf(const char* apiVersion, const char* kind, const std::string& name,
+                        const nlohmann::json& labels = nlohmann::json::object());
+// A CustomResourceDefinition whose only version is v1.
+nlohmann::json definition(const std::string& group, const std::string& plural, const std::string& kind,
+                          const std::string& scope = "Cluster",
+                          const nlohmann::json& labels = nlohmann::json::object());
+// The labels of what belongs to the composite `pg` of AppCat.
+nlohmann::json ownerLabels();
 
 // The errors as a person reads them, one a line.
 std::string lines(const kube::Errors& errors);

@@ -30,8 +30,8 @@ class StoreDialogues : public testing::ControllerDialogue {
   void start() override {
     DeferredDeletionStoreOptions options;
     options.clock = [this] { return clock(); };
-    options.random = half();
-    options.backoff = kSoonAgain;
+    options.random = testing::oneHalf;
+    options.backoff = testing::kSoonAgain;
     options.longest = std::chrono::milliseconds(0);
     options.log = log();
     options.told = [this](const DeferredDeletionEvent& news) { eventTeller()(eventOf(news)); };

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "simulator/json.h"
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
@@ -17,10 +17,10 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-constexpr const char* kRememberingService = "/apis/lastout.dev/v1alpha1/criticalservices/s";
-constexpr const char* kRememberedProvider = "/apis/apps/v1/namespaces/default/deployments/provider";
+constexpr const char* kStoreService = "/apis/lastout.dev/v1alpha1/criticalservices/s";
+constexpr const char* kStoreProvider = "/apis/apps/v1/namespaces/default/deployments/provider";
 
-class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
+class DeferredDeletionStoreTest : public lastout::testing::ServerWorld {
  public:
   void SetUp() override {
     createStory();
@@ -28,7 +28,7 @@ class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
     follow();
     review.object = kProvider;
     review.user = "system:kube-controller-manager";
-    review.deletion.uid = get(kRememberedProvider)["metadata"]["uid"];
+    review.deletion.uid = get(kStoreProvider)["metadata"]["uid"];
     waitUntil([this] {
       return view.judge(kProvider, std::chrono::steady_clock::now(), {}, {}).decision.allowed == false;
     });
@@ -41,10 +41,10 @@ class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
     options.requesters = requesters;
     options.annotationsCount = [this] { return annotationsCount; };
     options.replayedTypes = replayedTypes;
-    options.random = [] { return [] { return 0.5; }; };
-    options.backoff = {milliseconds(5), milliseconds(20)};
+    options.random = lastout::testing::oneHalf;
+    options.backoff = lastout::testing::kSoonAgain;
     options.longest = milliseconds(0);
-    options.log = [](Level /*level*/, const std::string&) {};
+    options.log = lastout::testing::noLog();
     return std::make_unique<DeferredDeletionStore>(access, view, std::move(options));
   }
   Json get(const std::string& path) {
@@ -52,7 +52,7 @@ class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
   }
   std::vector<std::string> recorded() {
     std::vector<std::string> names;
-    const Json service = get(kRememberingService);
+    const Json service = get(kStoreService);
     if (const Json* list = simulator::at(service, {"status", "deferredDeletions"}))
       for (const Json& one : *list) names.push_back(one["name"]);
     return names;
@@ -82,7 +82,7 @@ class DeferredDeletionStoreTest : public lastout::testing::ServerTest {
   std::unique_ptr<DeferredDeletionStore> store;
 };
 
-TEST_F(DeferredDeletionStoreTest, WhatIsAskedForAgainWhileItIsForgottenIsRemembered) {
+TEST_F(DeferredDeletionStoreTest, WhatIsAskedForAgainWhileItIsForgottenIsRecorded) {
   record();
   write();
   EXPECT_THAT(recorded(), ElementsAre("provider"));
@@ -116,7 +116,7 @@ TEST_F(DeferredDeletionStoreTest, WhoeverCannotBeProvenToAskForWhatNobodyOwnsIsT
   EXPECT_THAT(recorded(), ElementsAre("provider"));
 }
 
-TEST_F(DeferredDeletionStoreTest, WhoeverIsProvenToAskIsRemembered) {
+TEST_F(DeferredDeletionStoreTest, WhoeverIsProvenToAskIsRecorded) {
   requesters.controllers.insert("agent");
   requesters.personsCount = true;
   review.user = "agent";

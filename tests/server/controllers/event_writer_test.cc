@@ -8,14 +8,13 @@
 #include <atomic>
 
 #include "server/server.h"
-#include "tests/net/http_world.h"
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
 
 using lastout::testing::Json;
-using lastout::testing::ServerTest;
+using lastout::testing::ServerWorld;
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -132,7 +131,7 @@ TEST(Events, ReadAnyStatus) {
   }
 }
 
-class EventWriterTest : public ServerTest {
+class EventWriterTest : public ServerWorld {
  public:
   // By what access; the same is not told again.
   void start(const std::shared_ptr<client::Access>& by) {
@@ -207,9 +206,7 @@ TEST_F(EventWriterTest, WritesWhatKubectlReads) {
 }
 
 TEST_F(EventWriterTest, AProblemIsToldOnce) {
-  client::ConnectionConfig elsewhere = access->connection();
-  elsewhere.server.port = 1;
-  start(client::Access::open(std::move(elsewhere), [] { return int64_t{0}; }).value());
+  start(accessWith([](client::ConnectionConfig& connection) { connection.server.port = 1; }));
   for (int i = 0; i < 5; ++i) writer->tell(event("Reason" + std::to_string(i)));
   waitUntil([this] { return attempts == 5; });  // of which four have ended
   writer->stop();
@@ -221,20 +218,12 @@ TEST_F(EventWriterTest, AProblemIsToldOnce) {
 class TellingServerTest : public EventWriterTest {
  public:
   std::unique_ptr<Server> serve(const std::string& identity, bool keepsWebhook) {
-    ServerOptions options;
-    options.http.identity = lastout::testing::testIdentity(authority);
+    ServerOptions options = serverOptions(identity);
     if (keepsWebhook) {
       options.webhook = WebhookAddress{};
       options.webhook->url = "https://127.0.0.1:1";
       options.webhook->authorities = authority.certificate;
     }
-    options.identity = identity;
-    options.lease.times.retry = milliseconds(20);
-    options.clock = [] { return WallTime(std::chrono::microseconds(1'760'000'000'000'000)); };
-    options.watcher.reflector.backoff = {milliseconds(5), milliseconds(20)};
-    options.random = [] { return [] { return 0.5; }; };
-    options.log = [](Level /*level*/, const std::string&) {};
-    options.verdict = [](const ReviewResult&) {};
     options.restored = [this](milliseconds) { ++restored; };
     return Server::open(access, std::move(options)).value();
   }

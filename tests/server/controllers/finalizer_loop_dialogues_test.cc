@@ -45,7 +45,7 @@ class FinalizerDialogues : public testing::ControllerDialogue {
       return std::vector<FinalizerChange>{change()};
     };
     options.looksOn = [this] { notePass(); };
-    options.random = half();
+    options.random = testing::oneHalf;
     options.log = log();
     loop_ = std::make_unique<FinalizerLoop>(access, view, std::move(options));
     loop_->start();

@@ -11,14 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
 
 using lastout::testing::Json;
 using lastout::testing::kProvider;
-using lastout::testing::ServerTest;
+using lastout::testing::ServerWorld;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -26,7 +26,7 @@ constexpr const char* kLoopFinalizer = "lastout.dev/for-the-test";
 constexpr const char* kLoopProvider = "/apis/apps/v1/namespaces/default/deployments/provider";
 
 // The one change that there is to the provider. What the loop's thread is told is counted.
-class FinalizerLoopTest : public ServerTest {
+class FinalizerLoopTest : public ServerWorld {
  public:
   FinalizerLoopTest() {
     createStory();
@@ -61,7 +61,7 @@ class FinalizerLoopTest : public ServerTest {
       const std::lock_guard lock(mutex_);
       problems_.push_back(problem);
     };
-    options.random = [] { return [] { return 0.5; }; };
+    options.random = lastout::testing::oneHalf;
     options.log = [this](Level, const std::string& line) {
       const std::lock_guard lock(mutex_);
       lines_.push_back(line);

@@ -36,7 +36,7 @@ class HoldDialogues : public testing::ControllerDialogue {
       return holds_.load();
     };
     options.mayAct = [this] { return leads_.load(); };
-    options.random = half();
+    options.random = testing::oneHalf;
     options.budget = std::chrono::seconds(60);  // on a busy machine an answer may be late
     options.log = log();
     controller_ =

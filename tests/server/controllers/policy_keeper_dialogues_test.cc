@@ -42,8 +42,8 @@ class PolicyDialogues : public testing::ControllerDialogue {
                              const nlohmann::json& after) {
       for (const Event& event : eventsOfPolicy(policy.name, policy.uid, before, after)) eventTeller()(event);
     };
-    options.watcher.reflector.backoff = kSoonAgain;
-    options.random = half();
+    options.watcher.reflector.backoff = testing::kSoonAgain;
+    options.random = testing::oneHalf;
     options.log = log();
     keeper_ = std::make_unique<PolicyKeeper>(access, std::move(options));
     keeper_->start();

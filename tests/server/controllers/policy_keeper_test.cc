@@ -14,7 +14,7 @@
 #include "server/controllers/event_writer.h"
 #include "server/watch/policy_types.h"
 #include "server/watch/policy_view.h"
-#include "tests/support/policies_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
@@ -51,7 +51,7 @@ Json forcedPolicy() {
   return policy;
 }
 
-class PolicyKeeperTest : public lastout::testing::ServerTest {
+class PolicyKeeperTest : public lastout::testing::ServerWorld {
  public:
   PolicyKeeperTest() {
     create("/api/v1/namespaces/default/configmaps",
@@ -82,19 +82,13 @@ class PolicyKeeperTest : public lastout::testing::ServerTest {
       for (const Event& event : eventsOfPolicy(policy.name, policy.uid, before, after))
         told_ += event.reason + " ";
     };
-    options.random = [] { return [] { return 0.5; }; };
-    options.log = [](Level, const std::string&) {};
+    options.random = lastout::testing::oneHalf;
+    options.log = lastout::testing::noLog();
     keeper_ = std::make_unique<PolicyKeeper>(access, std::move(options));
     keeper_->start();
   }
   // Keeps them with the rights of a user of tests/simulator/wire.cc, from the next keep() on.
-  void keepAs(const std::string& token) {
-    client::ConnectionConfig connection;
-    connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port), ""};
-    connection.authority = authority.certificate;
-    connection.authentication.token = token;
-    access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
-  }
+  void keepAs(const std::string& token) { access = accessOf(token); }
   // In the webhook, as that user, with API servers that ask about all.
   void askBy(const std::string& token) {
     keepAs(token);

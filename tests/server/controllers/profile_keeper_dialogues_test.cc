@@ -29,8 +29,8 @@ class ProfileDialogues : public testing::ControllerDialogue {
       notePass();
       return leads_.load();
     };
-    options.watcher.reflector.backoff = kSoonAgain;
-    options.random = half();
+    options.watcher.reflector.backoff = testing::kSoonAgain;
+    options.random = testing::oneHalf;
     options.log = log();
     keeper_ = std::make_unique<ProfileKeeper>(access, std::move(options));
     keeper_->start();

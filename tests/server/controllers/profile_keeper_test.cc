@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "protection/profiles.h"
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
@@ -22,7 +22,7 @@ using lastout::testing::Json;
 const std::string kProfilePolicies = "/apis/lastout.dev/v1alpha1/deletionpolicies";
 const std::string kKarmadaPolicy = kProfilePolicies + "/karmada";
 
-class ProfileKeeperTest : public lastout::testing::ServerTest {
+class ProfileKeeperTest : public lastout::testing::ServerWorld {
  public:
   ~ProfileKeeperTest() override { end(); }
 
@@ -30,7 +30,7 @@ class ProfileKeeperTest : public lastout::testing::ServerTest {
     ProfileKeeperOptions options;
     options.policies = protection::profileManifests(profile).value();
     options.mayWrite = [] { return true; };
-    options.random = [] { return [] { return 0.5; }; };
+    options.random = lastout::testing::oneHalf;
     options.log = [this](Level, const std::string& line) {
       const std::lock_guard lock(mutex_);
       log_ += line + "\n";
@@ -72,16 +72,13 @@ TEST_F(ProfileKeeperTest, WhileTheCrdIsBeingDeletedNothingIsApplied) {
                              {"uid", "d"},
                              {"resourceVersion", "1"},
                              {"deletionTimestamp", "2026-01-01T00:00:00Z"}}}};
-  serve([&](const simulator::ExchangeRequest& request) {
+  serveAndConnect([&](const simulator::ExchangeRequest& request) {
     if (!terminates || !request.path.ends_with("/customresourcedefinitions/deletionpolicies.lastout.dev"))
       return handle(request);
     simulator::ExchangeResponse answer;
     answer.body = definition.dump();
     return answer;
   });
-  client::ConnectionConfig connection = access->connection();
-  connection.server.port = static_cast<uint16_t>(port);
-  access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
   keep("karmada");
   waitUntil([&] { return isThere(kKarmadaPolicy); });
   terminates = true;

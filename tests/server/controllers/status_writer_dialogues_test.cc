@@ -24,8 +24,8 @@ class StatusDialogues : public testing::ControllerDialogue {
       return WebhookEnforcement{std::nullopt, "ProbePending", "no probe"};
     };
     options.clock = [this] { return clock(); };
-    options.random = half();
-    options.backoff = kSoonAgain;
+    options.random = testing::oneHalf;
+    options.backoff = testing::kSoonAgain;
     options.detailPause = std::chrono::milliseconds(0);
     options.log = log();
     options.failed = [this] { tell("counted: failed"); };

@@ -13,7 +13,7 @@
 #include "server/server.h"
 #include "simulator/webhook_client.h"
 #include "tests/client/tls_peer.h"
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
@@ -21,8 +21,10 @@ namespace {
 using lastout::testing::Json;
 using lastout::testing::kCoolResources;
 using lastout::testing::kProvider;
-using lastout::testing::ServerTest;
-using lastout::testing::WireRequest;
+using lastout::testing::kSoonAgain;
+using lastout::testing::noLog;
+using lastout::testing::oneHalf;
+using lastout::testing::ServerWorld;
 using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -32,11 +34,7 @@ constexpr const char* kStatusOf = "/apis/lastout.dev/v1alpha1/criticalservices/s
 constexpr const char* kStatusProvider = "/apis/apps/v1/namespaces/default/deployments/provider";
 constexpr const char* kStatusLease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/lastout";
 
-std::function<client::RandomFraction()> half() {
-  return [] { return [] { return 0.5; }; };
-}
-
-class StatusTest : public ServerTest {
+class StatusTest : public ServerWorld {
  public:
   Json get(const std::string& path) {
     return ask({.method = "GET", .target = path, .body = {}, .headers = {}}).json();
@@ -74,8 +72,8 @@ class StatusWriterTest : public StatusTest {
       return WebhookEnforcement{std::nullopt, "ProbePending", "no probe"};
     };
     options.clock = [this] { return std::chrono::sys_seconds(std::chrono::seconds(time.load())); };
-    options.random = half();
-    options.backoff = {milliseconds(5), milliseconds(20)};
+    options.random = oneHalf;
+    options.backoff = kSoonAgain;
     options.detailPause = milliseconds(0);
     options.log = [this](Level /*level*/, const std::string& line) {
       const std::lock_guard lock(mutex_);
@@ -236,9 +234,7 @@ TEST_F(StatusWriterTest, KubectlShowsIt) {
 TEST_F(StatusWriterTest, AProblemIsToldOnceAndOvercome) {
   createStory();
   follow();
-  client::ConnectionConfig elsewhere = access->connection();
-  elsewhere.server.port = 1;
-  auto nobody = client::Access::open(std::move(elsewhere), [] { return int64_t{0}; }).value();
+  auto nobody = accessWith([](client::ConnectionConfig& connection) { connection.server.port = 1; });
   std::atomic<int> failures{0};
   options.failed = [&failures] { ++failures; };
   writer = std::make_unique<StatusWriter>(nobody, view, options);
@@ -422,11 +418,11 @@ class LeaseHolderTest : public StatusTest {
     LeaseHolderOptions options;
     options.identity = identity;
     options.times.retry = milliseconds(20);
-    options.random = half();
+    options.random = oneHalf;
     options.clock = [ticks = std::make_shared<std::atomic<int64_t>>(1'760'000'000'000'000)] {
       return WallTime(std::chrono::microseconds(++*ticks));
     };
-    options.log = [](Level /*level*/, const std::string&) {};
+    options.log = noLog();
     return options;
   }
   std::string leaseOf() {  // its holder
@@ -435,28 +431,13 @@ class LeaseHolderTest : public StatusTest {
   }
 
   std::unique_ptr<Server> serve(const std::string& identity) {
-    ServerOptions options;
-    options.http.identity.certificate = identity_.certificate;
-    options.http.identity.privateKey = identity_.key;
-    options.http.address = "127.0.0.1";
-    options.http.port = 0;
-    options.webhook.reset();
+    ServerOptions options = serverOptions(identity);
     options.lease = leaseOptions(identity);
-    options.identity = options.lease.identity;
     options.clock = options.lease.clock;
-    options.watcher.reflector.backoff = {milliseconds(5), milliseconds(20)};
-    options.random = half();
-    options.log = [](Level /*level*/, const std::string&) {};
-    options.verdict = [](const ReviewResult&) {};
-    options.restored = [](milliseconds) {};
     auto server = Server::open(access, std::move(options));
     EXPECT_TRUE(server) << server.error().message;
     return std::move(*server);
   }
-
- private:
-  simulator::CertifiedKey identity_ =
-      simulator::makeServerCertificate(authority, {{"localhost"}, {"127.0.0.1"}}, {0, 4'000'000'000}).value();
 };
 
 TEST_F(LeaseHolderTest, OneHoldsItAndGivesItBackToTheOther) {

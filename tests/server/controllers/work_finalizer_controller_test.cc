@@ -48,7 +48,7 @@ class WorkDialogues : public testing::ControllerDialogue {
     options.services = [this] {
       return services_.read(std::chrono::steady_clock::now() + std::chrono::seconds(60));
     };
-    options.random = half();
+    options.random = testing::oneHalf;
     options.log = log();
     options.told = eventTeller();
     controller_ = std::make_unique<WorkFinalizerController>(access, view_, std::move(options));
@@ -71,9 +71,9 @@ class WorkDialogues : public testing::ControllerDialogue {
  private:
   void followWorks() {
     WatchesOptions options;
-    options.random = half();
+    options.random = testing::oneHalf;
     options.log = [](Level, const std::string&) {};
-    options.watcher.reflector.backoff = kSoonAgain;
+    options.watcher.reflector.backoff = testing::kSoonAgain;
     watches_ = std::make_unique<Watches>(access, view_, std::move(options));
     watches_->start();
     waitUntil([this] { return view_.isReady(); });

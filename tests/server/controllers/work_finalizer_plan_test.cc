@@ -301,9 +301,9 @@ TEST_F(KeptWorksTest, AreKeptForWhatAnAnnotationAsksForWhoeverOwnsIt) {
 }
 
 // A Secret that the provider needs: nobody follows those, so that it is there as long as its deletion is
-// remembered.
-TEST_F(KeptWorksTest, AwaitWhatNobodySeesAsLongAsItIsRemembered) {
-  const auto remembering = [](const std::string& resource, const std::string& owner) {
+// recorded.
+TEST_F(KeptWorksTest, AwaitWhatNobodySeesAsLongAsItIsRecorded) {
+  const auto recording = [](const std::string& resource, const std::string& owner) {
     return R"({"deferredDeletions":[{"resource":")" + resource +
            R"(","namespace":"n","name":"key","uid":"uid-key",
       "requestedBy":"a","requestedAt":"2026-11-22T16:00:00Z","owners":[")" +
@@ -312,23 +312,23 @@ TEST_F(KeptWorksTest, AwaitWhatNobodySeesAsLongAsItIsRemembered) {
   keepAlone();
   remove(kKeptDeployments, "n", "d");
   remove(kKeptSpaces, "", "n");
-  guard("Controllers", remembering("secrets", "uid-w"));
+  guard("Controllers", recording("secrets", "uid-w"));
   EXPECT_EQ(keeping(), Keeping::AsItIs);
   refused.insert("uid-key");
   EXPECT_EQ(keeping(), Keeping::Ends) << "lastout cannot delete it";
   refused.clear();
-  guard("Never", remembering("secrets", "uid-w"));
+  guard("Never", recording("secrets", "uid-w"));
   EXPECT_EQ(keeping(), Keeping::Ends) << "lastout will not";
-  guard("Controllers", remembering("secrets", "uid-of-another"));
+  guard("Controllers", recording("secrets", "uid-of-another"));
   EXPECT_EQ(keeping(), Keeping::Ends);
-  guard("Controllers", remembering("serviceaccounts", "uid-w"));
+  guard("Controllers", recording("serviceaccounts", "uid-w"));
   view.know({"", "serviceaccounts"}, Knowledge::Synced);
   EXPECT_EQ(keeping(), Keeping::Ends) << "of a type that is followed it is seen to be gone";
   guard("Controllers");
   EXPECT_EQ(keeping(), Keeping::Ends);
 }
 
-// Whoever comes after the provider is gone does not know what it needed, but what is remembered.
+// Whoever comes after the provider is gone does not know what it needed, but what is recorded.
 TEST_F(KeptWorksTest, AwaitWhatAProviderNeededThatIsGone) {
   const kube::GroupResource accounts{"", "serviceaccounts"};
   keepAlone();

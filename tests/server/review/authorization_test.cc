@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/client/tls_peer.h"
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
@@ -25,7 +25,7 @@ using ::testing::_;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class AuthorizationTest : public lastout::testing::ServerTest {
+class AuthorizationTest : public lastout::testing::ServerWorld {
  public:
   AuthorizationTest() {
     AuthorizationOptions options;

@@ -8,7 +8,7 @@
 #include "graph/condition.h"
 #include "kube/well_known.h"
 #include "server/review/review_handler.h"
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
@@ -28,7 +28,7 @@ constexpr const char* kHeldServices = "/apis/lastout.dev/v1alpha1/criticalservic
 const Json kHeld = {kube::kCriteriaFinalizer};
 const Json kBackground = {{"propagationPolicy", "Background"}};
 
-class HeldReviewsTest : public lastout::testing::ServerTest {
+class HeldReviewsTest : public lastout::testing::ServerWorld {
  public:
   // The story with spec.enforcement: Hold; all of it is known.
   void followHeldStory() {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/policies_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
@@ -34,9 +34,9 @@ std::string ofAncestor(const std::string& orOfNamespace) {
 )";
 }
 
-class Implied : public lastout::testing::PoliciesTest {
+class Implied : public lastout::testing::ServerWorld {
  public:
-  Implied() {
+  Implied() : ServerWorld({.policies = protection::PolicyMode::ApiServer}) {
     create(kDefinitionsPath, definition("vshn.appcat.vshn.io", "xvshnpostgresqls", "XVSHNPostgreSQL"));
     create(kSpaces, objectOf("v1", "Namespace", "shop", Json::object()));
   }

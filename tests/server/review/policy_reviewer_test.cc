@@ -6,8 +6,8 @@
 
 #include "tests/protection/plain_policy.h"
 #include "tests/protection/policies.h"
-#include "tests/support/policies_fixture.h"
 #include "tests/support/seed.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
@@ -20,16 +20,16 @@ using lastout::testing::kProvider;
 using lastout::testing::kSpaces;
 using lastout::testing::objectOf;
 using lastout::testing::ownerLabels;
-using lastout::testing::PoliciesTest;
+using lastout::testing::ServerWorld;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr const char* kClaims = "/api/v1/namespaces/inst/persistentvolumeclaims";
 
-class AppcatReviews : public PoliciesTest {
+class AppcatReviews : public ServerWorld {
  public:
-  AppcatReviews() {
+  AppcatReviews() : ServerWorld({.policies = protection::PolicyMode::ApiServer}) {
     create(kDefinitionsPath, definition("vshn.appcat.vshn.io", "xvshnpostgresqls", "XVSHNPostgreSQL"));
     Json composite = objectOf("vshn.appcat.vshn.io/v1", "XVSHNPostgreSQL", "pg", Json::object());
     composite["metadata"]["finalizers"] = {"example.com/cleanup"};
@@ -178,14 +178,14 @@ TEST_F(AppcatReviews, APolicyThatIsGoneSaysNothing) {
 
 constexpr const char* kOverThere = "control-plane";
 
-struct Elsewhere : lastout::testing::ServerTest {
+struct Elsewhere : ServerWorld {
   void TestBody() override {}
 };
 
 PolicyClustersOptions patientOptions() {
   PolicyClustersOptions options;
-  options.backoff = {std::chrono::milliseconds(5), std::chrono::milliseconds(20)};
-  options.random = [] { return [] { return 0.5; }; };
+  options.backoff = lastout::testing::kSoonAgain;
+  options.random = lastout::testing::oneHalf;
   return options;
 }
 
@@ -204,9 +204,10 @@ struct OtherCluster {
   PolicyClusters clusters{{{kOverThere, elsewhere.access}}, patientOptions()};
 };
 
-class AppcatElsewhere : public OtherCluster, public PoliciesTest {
+class AppcatElsewhere : public OtherCluster, public ServerWorld {
  public:
-  AppcatElsewhere() : PoliciesTest(protection::PolicyMode::ApiServer, &clusters) {
+  AppcatElsewhere()
+      : ServerWorld({.policies = protection::PolicyMode::ApiServer, .policyClusters = &clusters}) {
     create(kSpaces, objectOf("v1", "Namespace", "inst", ownerLabels()));
     create(kClaims, objectOf("v1", "PersistentVolumeClaim", "data", Json::object()));
     followAll();
@@ -271,8 +272,10 @@ TEST_F(AppcatElsewhere, AClusterThatNobodyNamedProtects) {
           "--policy-cluster another=FILE");
 }
 
-class PolicyReviewerTest : public PoliciesTest {
+class PolicyReviewerTest : public ServerWorld {
  public:
+  PolicyReviewerTest() : ServerWorld({.policies = protection::PolicyMode::ApiServer}) {}
+
   const kube::ObjectKey shop{{"", "namespaces"}, "", "shop"};
 };
 
@@ -443,9 +446,9 @@ TEST_F(PolicyReviewerTest, AFieldOfAnObjectImpliesItsNamespaceUnlessThatIsIgnore
   deletionOf(std::string(kSpaces) + "/shop", shop, false, "holds databases.example.com/shop/main");
 }
 
-class AllInTheWebhook : public PoliciesTest {
+class AllInTheWebhook : public ServerWorld {
  public:
-  AllInTheWebhook() : PoliciesTest(protection::PolicyMode::Webhook) {}
+  AllInTheWebhook() : ServerWorld({.policies = protection::PolicyMode::Webhook}) {}
 };
 
 constexpr const char* kStrict = R"(  objects: [{resources: [{group: "*", resource: "*"}]}]

@@ -10,7 +10,7 @@
 #include "server/server.h"
 #include "simulator/admission_review.h"
 #include "tests/net/http_world.h"
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
@@ -20,7 +20,7 @@ using lastout::testing::Json;
 using lastout::testing::kCoolResources;
 using lastout::testing::RawClient;
 using lastout::testing::recordedReview;
-using lastout::testing::ServerTest;
+using lastout::testing::ServerWorld;
 using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -33,7 +33,7 @@ int numberOf(const std::string& name) { return std::stoi(name); }
 
 // Some of the recorded objects stand in the cluster: the namespace, the provider in it, the CRD, the instance
 // with its finalizer, and the CriticalService.
-class RecordedReviewsTest : public ServerTest {
+class RecordedReviewsTest : public ServerWorld {
  public:
   RecordedReviewsTest() {
     createStoryWithoutService();
@@ -42,17 +42,12 @@ class RecordedReviewsTest : public ServerTest {
     create(kStoryDeployments, standing("35-delete-deployments-admin"));
     create("/apis/lastout.dev/v1alpha1/criticalservices",
            standing("43-delete-criticalservices-agent-background"));
-    ServerOptions options;
+    ServerOptions options = serverOptions();
     options.roles.controller = false;
-    options.http.identity = lastout::testing::testIdentity(authority);
-    options.watcher.reflector.backoff = {milliseconds(5), milliseconds(20)};
-    options.random = [] { return [] { return 0.5; }; };
     options.log = [this](Level, const std::string& line) {
       const std::lock_guard lock(mutex_);
       if (line.find("answered") != std::string::npos) lines_.push_back(line);
     };
-    options.verdict = [](const ReviewResult&) {};
-    options.restored = [](milliseconds) {};
     serving = Server::open(access, std::move(options)).value();
     waitUntil([this] { return serving->view().knowledge(kCoolResources) == Knowledge::Synced; });
   }

@@ -7,7 +7,7 @@
 #include <future>
 
 #include "kube/well_known.h"
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
@@ -17,7 +17,7 @@ using lastout::testing::Json;
 using lastout::testing::kCoolResources;
 using lastout::testing::kProvider;
 using lastout::testing::kService;
-using lastout::testing::ServerTest;
+using lastout::testing::ServerWorld;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -27,7 +27,7 @@ constexpr const char* kProviderPath = "/apis/apps/v1/namespaces/default/deployme
 
 std::string messageOf(const Json& response) { return response["status"]["message"]; }
 
-using ReviewHandlerTest = ServerTest;
+using ReviewHandlerTest = ServerWorld;
 
 TEST_F(ReviewHandlerTest, DeniesEverythingUntilCriticalServicesAreKnown) {
   const Json response = reviewDelete({{"", "configmaps"}, "default", "any"});
@@ -177,6 +177,7 @@ TEST_F(ReviewHandlerTest, WhatNobodyGuardsWaitsForNoApiServer) {
 TEST_F(ReviewHandlerTest, WhatCannotBeConfirmedIsDenied) {
   createStory();
   follow();
+  waitFor(kCoolResources, Knowledge::Synced);  // before it goes
   clearTheWay();
   waitUntilClear();
   reads->stop();
@@ -190,6 +191,7 @@ TEST_F(ReviewHandlerTest, WhatCannotBeConfirmedIsDenied) {
 TEST_F(ReviewHandlerTest, WhatIsGuardedStaysWhenTheCriticalServicesCannotBeRead) {
   createStory();
   follow();
+  waitFor(kCoolResources, Knowledge::Synced);  // before it goes
   clearTheWay();
   waitUntilClear();
   waitUntil([this] { return reviewDelete(kProvider)["allowed"] == true; });
@@ -290,7 +292,7 @@ TEST_F(ReviewHandlerTest, ACriterionWithATypingErrorIsNotMet) {
 }
 
 // Providers that were written before their CRDs came, which have another scope. All criteria hold.
-class WrongScopeTest : public ServerTest {
+class WrongScopeTest : public ServerWorld {
  public:
   WrongScopeTest() {
     createStoryWithoutService();
@@ -435,9 +437,9 @@ TEST_F(ReviewHandlerTest, ScalingToZeroIsGuardedWhereThatIsAskedFor) {
   waitUntil([&] { return reviewUpdate(kProvider, toNone)["allowed"] == true; });
 }
 
-class WaitingTest : public ServerTest {
+class WaitingTest : public ServerWorld {
  public:
-  WaitingTest() : ServerTest({.denyStatus = 429}) {}
+  WaitingTest() : ServerWorld({.reviews = {.denyStatus = 429}}) {}
 };
 
 TEST_F(WaitingTest, PeopleAreToldToTryAgainAndControllersAreNot) {
@@ -454,9 +456,9 @@ TEST_F(WaitingTest, PeopleAreToldToTryAgainAndControllersAreNot) {
   }
 }
 
-class AuditTest : public ServerTest {
+class AuditTest : public ServerWorld {
  public:
-  AuditTest() : ServerTest({.auditOnly = true}) {}
+  AuditTest() : ServerWorld({.reviews = {.auditOnly = true}}) {}
 };
 
 TEST_F(AuditTest, SaysWhatItWouldDeny) {

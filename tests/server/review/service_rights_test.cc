@@ -7,7 +7,7 @@
 
 #include "server/review/authorization.h"
 #include "tests/client/tls_peer.h"
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class ServiceRightsTest : public lastout::testing::ServerTest {
+class ServiceRightsTest : public lastout::testing::ServerWorld {
  public:
   ServiceRightsTest() { createStoryWithoutService(); }
 
@@ -109,9 +109,9 @@ TEST_F(ServiceRightsTest, ALargeOneIsRefused) {
   EXPECT_EQ(refusal(criticalService(), changed), "") << "an annotation is not read";
 }
 
-class AuditedRightsTest : public lastout::testing::ServerTest {
+class AuditedRightsTest : public lastout::testing::ServerWorld {
  public:
-  AuditedRightsTest() : ServerTest({.auditOnly = true}) {}
+  AuditedRightsTest() : ServerWorld({.reviews = {.auditOnly = true}}) {}
 };
 
 TEST_F(AuditedRightsTest, AreMissedAloud) {

@@ -4,19 +4,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
 
-using lastout::testing::RequestsTest;
+using lastout::testing::ScriptedWorld;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
 constexpr const char* kMaps = "/api/v1/namespaces/default/configmaps";
 
-class ObjectClientTest : public RequestsTest {
+class ObjectClientTest : public ScriptedWorld {
  public:
   void createMaps(int count) {
     for (int i = 0; i < count; ++i)

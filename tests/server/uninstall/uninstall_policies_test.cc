@@ -8,7 +8,7 @@
 
 #include "kube/parse.h"
 #include "protection/cel.h"
-#include "tests/support/installed_lastout.h"
+#include "tests/server/uninstall/uninstall_fixture.h"
 
 namespace lastout::server {
 namespace {
@@ -62,7 +62,7 @@ class UninstallPoliciesTest : public UninstallTest {
       create(made["kind"] == "ValidatingAdmissionPolicy" ? kMadePolicies : kMadeBindings, made);
   }
   void createMap(const std::string& name, const Json& metadata) {
-    Json map = named("v1", "ConfigMap", name);
+    Json map = lastout::testing::objectOf("v1", "ConfigMap", name);
     map["metadata"].update(metadata);
     create(kDefaultMaps, map);
   }
@@ -206,7 +206,7 @@ TEST_F(UninstallPoliciesTest, AFinalizerThatAPolicyHadBeforeItWasChangedIsFound)
 // Of another type, or another finalizer, nobody has said that it is lastout's.
 TEST_F(UninstallPoliciesTest, WhatNoPolicyNamesIsLeft) {
   installWithPolicies();
-  Json other = named("v1", "Secret", "other");
+  Json other = lastout::testing::objectOf("v1", "Secret", "other");
   other["metadata"]["finalizers"] = {"example.com/held"};
   create("/api/v1/namespaces/default/secrets", other);
   createMap("others", {{"finalizers", {"example.com/helden"}}});
@@ -218,8 +218,8 @@ TEST_F(UninstallPoliciesTest, WhatNoPolicyNamesIsLeft) {
 // The policy selects objects in one namespace; it may have selected others before it was edited.
 TEST_F(UninstallPoliciesTest, AllObjectsOfAPolicysTypesAreFreed) {
   installWithPolicies();
-  create("/api/v1/namespaces", named("v1", "Namespace", "elsewhere"));
-  Json map = named("v1", "ConfigMap", "held");
+  create("/api/v1/namespaces", lastout::testing::objectOf("v1", "Namespace", "elsewhere"));
+  Json map = lastout::testing::objectOf("v1", "ConfigMap", "held");
   map["metadata"]["finalizers"] = {"example.com/held", "lastout.dev/later"};
   create("/api/v1/namespaces/elsewhere/configmaps", map);
   EXPECT_TRUE(run());

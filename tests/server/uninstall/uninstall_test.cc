@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "kube/well_known.h"
-#include "tests/support/installed_lastout.h"
+#include "tests/server/uninstall/uninstall_fixture.h"
 
 namespace lastout::server {
 namespace {
@@ -123,7 +123,7 @@ TEST_F(UninstallTest, ADryRunChangesNothing) {
       IsSupersetOf({"deployments.apps/lastout/lastout: would be deleted, and its Pods waited for",
                     "appliedmanifestworks.work.open-cluster-management.io/work: would be freed of "
                     "lastout.dev/applied-objects",
-                    "criticalservices.lastout.dev/s: would be freed of 1 remembered deletion",
+                    "criticalservices.lastout.dev/s: would be freed of 1 deferred deletion",
                     "secrets/lastout/lastout-tls: would be deleted",
                     "  1 CriticalService, whose providers nobody would guard then, whatever the status says",
                     "leases.coordination.k8s.io/lastout/lastout: would be deleted"}));
@@ -164,13 +164,13 @@ TEST_F(UninstallTest, OneDeploymentThatMayNotBeDeletedKeepsTheRest) {
   EXPECT_THAT(complaints, ElementsAre(HasSubstr("a right is missing"), HasSubstr(kWayOut)));
 }
 
-// Nobody loses a deletion that is to be carried out without having said so.
+// Nobody loses a deletion that is to be run without having said so.
 TEST_F(UninstallTest, DeletionsThatAreDeferredNeedAYes) {
   install();
   deferDeletions();
   EXPECT_FALSE(run());
   EXPECT_THAT(server.writes, IsEmpty());
-  EXPECT_THAT(told, ElementsAre("1 deletion is deferred, and lastout will not carry it out:",
+  EXPECT_THAT(told, ElementsAre("1 deletion is deferred, and lastout will not run it:",
                                 "  deployments.apps/default/provider, asked for by agent"));
   EXPECT_THAT(complaints,
               ElementsAre(AllOf(HasSubstr("a teardown is under way: let a lastout that runs finish it"),
@@ -197,7 +197,7 @@ TEST_F(UninstallTest, ATeardownThatBeginsMeanwhileNeedsAYes) {
 // Whatever it is, somebody has asked for it.
 TEST_F(UninstallTest, WhatCannotBeUnderstoodIsDeferredToo) {
   install();
-  patch(std::string(kRememberer) + "/status",
+  patch(std::string(kRecordingService) + "/status",
         {{"status",
           {{"deferredDeletions", Json::array({{{"group", "apps"},
                                                {"resource", "deployments"},
@@ -207,7 +207,7 @@ TEST_F(UninstallTest, WhatCannotBeUnderstoodIsDeferredToo) {
                                                {"requestedAt", "2026-01-01T00:00:00Z"}}})}}}});
   EXPECT_FALSE(run());
   EXPECT_THAT(server.writes, IsEmpty());
-  EXPECT_THAT(told, ElementsAre("1 deletion is deferred, and lastout will not carry it out:",
+  EXPECT_THAT(told, ElementsAre("1 deletion is deferred, and lastout will not run it:",
                                 "  of criticalservices.lastout.dev/s 1 that cannot be understood"));
   options.dropsDeferredDeletions = true;
   EXPECT_TRUE(run());

@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
@@ -15,7 +15,7 @@ using lastout::testing::kProvider;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class WatchesTest : public lastout::testing::ServerTest {};
+class WatchesTest : public lastout::testing::ServerWorld {};
 
 // It is asked for as long as that lasts, and said once.
 TEST_F(WatchesTest, SayOnceThatNobodyAnswers) {
@@ -23,7 +23,7 @@ TEST_F(WatchesTest, SayOnceThatNobodyAnswers) {
   std::vector<std::string> lines;  // of one thread: nothing is followed
   std::atomic<int> looks{0};
   WatchesOptions options;
-  options.random = [] { return [] { return 0.5; }; };
+  options.random = lastout::testing::oneHalf;
   options.watcher.reflector.backoff = {std::chrono::milliseconds(1), std::chrono::milliseconds(1)};
   options.log = [&lines](Level /*level*/, const std::string& line) { lines.push_back(line); };
   Watches unanswered(access, view, std::move(options));
@@ -37,10 +37,10 @@ TEST_F(WatchesTest, SayOnceThatNobodyAnswers) {
 using lastout::testing::kCoolResources;
 
 // A bulk deletion takes the ClusterRole by which lastout reads a type together with the type's CRD.
-class LostRoleTest : public lastout::testing::ServerTest {
+class LostRoleTest : public lastout::testing::ServerWorld {
  public:
   LostRoleTest() {
-    serve([this](const simulator::ExchangeRequest& request) {
+    serveAndConnect([this](const simulator::ExchangeRequest& request) {
       // Between the list of groups and the list of the group's types.
       if (request.path == "/apis/my.crd.group/v1" && isAboutToGo.exchange(false))
         cluster.clock().advance(std::chrono::seconds(1));
@@ -51,11 +51,6 @@ class LostRoleTest : public lastout::testing::ServerTest {
                      R"("message":"coolresources.my.crd.group is forbidden","code":403})";
       return refusal;
     });
-    client::ConnectionConfig connection;
-    connection.server = {true, "127.0.0.1", static_cast<uint16_t>(port), ""};
-    connection.authority = authority.certificate;
-    connection.authentication.client = {admin.certificate, admin.key};
-    access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
     cluster.clock().pause();
   }
   ~LostRoleTest() override { listener.reset(); }
@@ -88,7 +83,7 @@ TEST_F(LostRoleTest, ATypeThatGoesBetweenTwoAnswersOfDiscoveryIsAbsentSoon) {
 }
 
 // What providers need, as it is found in a real cluster.
-class FollowedNeedsTest : public lastout::testing::ServerTest {
+class FollowedNeedsTest : public lastout::testing::ServerWorld {
  public:
   static constexpr const char* kServicePath = "/apis/lastout.dev/v1alpha1/criticalservices";
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 #include "tests/support/shipped_policies.h"
 
 namespace lastout::server {
@@ -28,7 +28,7 @@ Json bindingObject() {
           {"spec", {{"policyName", kPolicyName}, {"validationActions", {"Deny"}}}}};
 }
 
-class AdmissionPolicyTest : public lastout::testing::ServerTest {
+class AdmissionPolicyTest : public lastout::testing::ServerWorld {
  public:
   bool isEnforced() {
     AdmissionPolicy policy(access, deleteWhenFreeTerms(), [](Level, const std::string&) {});

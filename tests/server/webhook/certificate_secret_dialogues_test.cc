@@ -45,8 +45,8 @@ class CertificateDialogues : public testing::ControllerDialogue {
       notePass();
       return clock().time_since_epoch().count();
     };
-    options.watcher.reflector.backoff = kSoonAgain;
-    options.random = half();
+    options.watcher.reflector.backoff = testing::kSoonAgain;
+    options.random = testing::oneHalf;
     options.log = log();
     options.use = [this](const SharedCertificate&) {
       tell("used");

@@ -8,7 +8,7 @@
 #include <list>
 
 #include "kube/parse.h"
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
@@ -23,7 +23,7 @@ constexpr const char* kSecrets = "/api/v1/namespaces/default/secrets";
 constexpr const char* kSecret = "/api/v1/namespaces/default/secrets/lastout-tls";
 constexpr int64_t kSecretsDay = 86'400;
 
-class CertificateSecretTest : public lastout::testing::ServerTest {
+class CertificateSecretTest : public lastout::testing::ServerWorld {
  public:
   struct Replica {
     std::mutex mutex;
@@ -48,8 +48,8 @@ class CertificateSecretTest : public lastout::testing::ServerTest {
       ++looks;
       return now.load();
     };
-    options.watcher.reflector.backoff = {std::chrono::milliseconds(5), std::chrono::milliseconds(20)};
-    options.random = [] { return [] { return 0.5; }; };
+    options.watcher.reflector.backoff = lastout::testing::kSoonAgain;
+    options.random = lastout::testing::oneHalf;
     options.log = [this](Level /*level*/, const std::string& line) {
       const std::lock_guard lock(mutex);
       lines.push_back(line);

@@ -41,10 +41,10 @@ class WebhookKeeperDialogues : public testing::ControllerDialogue {
       notePass();
       return leads_.load();
     };
-    options.restoring = kSoonAgain;
+    options.restoring = testing::kSoonAgain;
     options.batch = std::chrono::milliseconds(1);
-    options.watcher.reflector.backoff = kSoonAgain;
-    options.random = half();
+    options.watcher.reflector.backoff = testing::kSoonAgain;
+    options.random = testing::oneHalf;
     options.log = log();
     options.restored = [this](std::chrono::milliseconds) { tell("restored"); };
     keeper_ = std::make_unique<WebhookKeeper>(access, std::move(configuration), std::move(options));

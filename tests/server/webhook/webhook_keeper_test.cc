@@ -13,7 +13,7 @@
 #include "kube/names.h"
 #include "server/webhook/webhook_entries.h"
 #include "simulator/webhooks.h"
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
@@ -27,7 +27,7 @@ constexpr const char* kPath = "/apis/admissionregistration.k8s.io/v1/validatingw
 const std::string kOwnPath = reviewPathOf("the key in the Secret");
 const std::string kFormerPath = reviewPathOf("a former key");
 
-class WebhookKeeperTest : public lastout::testing::ServerTest {
+class WebhookKeeperTest : public lastout::testing::ServerWorld {
  public:
   WebhookKeeperTest() { keeper = makeKeeper("https://127.0.0.1:9443", nullptr); }
 
@@ -67,9 +67,9 @@ class WebhookKeeperTest : public lastout::testing::ServerTest {
     options.mayWrite = std::move(mayWrite);
     options.restoring = restoring;
     options.batch = batch;
-    options.watcher.reflector.backoff = {std::chrono::milliseconds(5), std::chrono::milliseconds(20)};
-    options.random = [] { return [] { return 0.5; }; };
-    options.log = [](Level /*level*/, const std::string&) {};
+    options.watcher.reflector.backoff = lastout::testing::kSoonAgain;
+    options.random = lastout::testing::oneHalf;
+    options.log = lastout::testing::noLog();
     options.restored = [this](std::chrono::milliseconds unguarded) {
       longest = std::max(longest.load(), unguarded);
       ++restored;
@@ -232,7 +232,7 @@ TEST_F(WebhookKeeperTest, AsksAboutTypesWhereItIsTold) {
 
 // Kubernetes before 1.30 drops what it does not know: then what was written would never be seen to stand.
 TEST_F(WebhookKeeperTest, AnApiServerThatDropsConditionsIsAskedByType) {
-  serve([this](simulator::ExchangeRequest request) {
+  serveAndConnect([this](simulator::ExchangeRequest request) {
     if (Json body = Json::parse(request.body, nullptr, false);
         body.is_object() && body.contains("webhooks")) {
       for (Json& webhook : body["webhooks"]) webhook.erase("matchConditions");
@@ -240,9 +240,6 @@ TEST_F(WebhookKeeperTest, AnApiServerThatDropsConditionsIsAskedByType) {
     }
     return handle(request);
   });
-  client::ConnectionConfig connection = access->connection();
-  connection.server.port = static_cast<uint16_t>(port);
-  access = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
   keeper = makeKeeper("https://127.0.0.1:9443", nullptr);
   keeper->start();
   keeper->setObjects(reviewed({kDeployment}));

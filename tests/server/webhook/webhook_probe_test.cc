@@ -12,14 +12,14 @@
 #include "server/server.h"
 #include "simulator/webhook_client.h"
 #include "tests/net/http_world.h"
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 namespace {
 
 using lastout::testing::Json;
 using lastout::testing::kProvider;
-using lastout::testing::ServerTest;
+using lastout::testing::ServerWorld;
 using lastout::testing::WireAnswer;
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
@@ -78,7 +78,7 @@ class OtherApiServer {
 
 // What is probed, by a probe of its own. The configuration is written by the test, which also says which one
 // should stand.
-class WebhookProbeTest : public ServerTest {
+class WebhookProbeTest : public ServerWorld {
  public:
   WebhookProbeTest() {
     callWebhook = [this](const simulator::Webhook& webhook, const std::string& body) {
@@ -111,9 +111,8 @@ class WebhookProbeTest : public ServerTest {
     wanted_ = {makeWebhooks(configuration).fingerprint, configuration.objects, TimePoint()};
   }
   void start(bool inCluster = false) {
-    client::ConnectionConfig connection = access->connection();
-    connection.inCluster = inCluster;
-    auto mine = client::Access::open(std::move(connection), [] { return int64_t{0}; }).value();
+    const auto mine =
+        accessWith([&](client::ConnectionConfig& connection) { connection.inCluster = inCluster; });
     WebhookProbeOptions options;
     options.configuration = [this] {
       const std::lock_guard lock(mutex_);
@@ -303,7 +302,7 @@ TEST_F(WebhookProbeTest, AnApiServerThatDoesNotAnswerIsNotBelieved) {
 
 // --- all of `lastout serve`
 
-class ProbingServerTest : public ServerTest {
+class ProbingServerTest : public ServerWorld {
  public:
   ProbingServerTest() {
     callWebhook = [this](const simulator::Webhook& webhook,
@@ -318,21 +317,13 @@ class ProbingServerTest : public ServerTest {
     listener.reset();  // calls the webhook no longer
   }
   void serve() {
-    ServerOptions options;
-    options.http.identity = lastout::testing::testIdentity(authority);
+    ServerOptions options = serverOptions();
     options.answers.emplace();
     options.webhook = WebhookAddress{};
     options.webhook->authorities = authority.certificate;
-    options.identity = "me";
-    options.lease.times.retry = milliseconds(20);
-    options.clock = [] { return WallTime(std::chrono::microseconds(1'760'000'000'000'000)); };
     options.probe.period = milliseconds(20);
     options.probe.retry = milliseconds(5);
-    options.watcher.reflector.backoff = {milliseconds(5), milliseconds(20)};
-    options.random = [] { return [] { return 0.5; }; };
     options.log = [this](Level level, const std::string&) { alerts += level == Level::Error ? 1 : 0; };
-    options.verdict = [](const ReviewResult&) {};
-    options.restored = [](milliseconds) {};
     serving = Server::open(access, std::move(options)).value();
   }
   std::string enforcedIn(const Json& service) const {

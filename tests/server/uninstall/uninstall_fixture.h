@@ -1,11 +1,11 @@
-// An UninstallTest: a lastout that was installed and has ended, to be uninstalled.
+// UninstallTest: a ScriptedWorld with a lastout that was installed and has ended, to be uninstalled.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "server/uninstall/uninstall.h"
-#include "tests/support/server_fixture.h"
+#include "tests/support/server_world.h"
 
 namespace lastout::server {
 
@@ -19,7 +19,7 @@ inline constexpr const char* kOwnLease = "/apis/coordination.k8s.io/v1/namespace
 inline constexpr const char* kOwnWebhook =
     "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/lastout";
 inline constexpr const char* kStoryProvider = "/apis/apps/v1/namespaces/default/deployments/provider";
-inline constexpr const char* kRememberer = "/apis/lastout.dev/v1alpha1/criticalservices/s";
+inline constexpr const char* kRecordingService = "/apis/lastout.dev/v1alpha1/criticalservices/s";
 inline constexpr const char* kWorks = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks";
 inline constexpr const char* kWork = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks/work";
 inline constexpr const char* kWayOut = "kubectl delete validatingwebhookconfiguration lastout";
@@ -27,7 +27,7 @@ inline constexpr const char* kWayOut = "kubectl delete validatingwebhookconfigur
 inline constexpr const char* kOwnLock =
     "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/lastout-configuration";
 
-class UninstallTest : public lastout::testing::RequestsTest {
+class UninstallTest : public lastout::testing::ScriptedWorld {
  public:
   UninstallTest();
 
@@ -45,9 +45,7 @@ class UninstallTest : public lastout::testing::RequestsTest {
   Json finalizersOf(const std::string& path);
   void expectNothingHoldsOrDenies();
 
-  static Json named(const std::string& apiVersion, const std::string& kind, const std::string& name);
   static Json ownDeployment();
-  static std::string at(int second);
   static Json lease(const std::string& holder);
   Json webhook() const;
 

@@ -1,10 +1,11 @@
-#include "tests/support/installed_lastout.h"
+#include "tests/server/uninstall/uninstall_fixture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 #include "control/kept_work_rule.h"
 #include "kube/parse.h"
@@ -12,6 +13,26 @@
 #include "server/webhook/webhook_configuration.h"
 
 namespace lastout::server {
+
+using lastout::testing::objectOf;
+
+namespace {
+
+constexpr std::string_view kInstalledDeployment = R"(apiVersion: apps/v1
+kind: Deployment
+metadata: {name: lastout, labels: {app.kubernetes.io/name: lastout}}
+spec:
+  selector: {matchLabels: {app.kubernetes.io/name: lastout}}
+  template:
+    metadata: {labels: {app.kubernetes.io/name: lastout}}
+    spec: {containers: [{name: c, image: i}]}
+)";
+
+std::string renewTimeAt(int second) {
+  return "2026-01-01T00:00:0" + std::to_string(second % 10) + ".000000Z";
+}
+
+}  // namespace
 
 UninstallTest::UninstallTest() {
   options.leases = {{"lastout", "lastout"}, {"default", "lastout"}};
@@ -22,7 +43,7 @@ UninstallTest::UninstallTest() {
 
 void UninstallTest::install() {
   createStory();
-  create("/api/v1/namespaces", named("v1", "Namespace", "lastout"));
+  create("/api/v1/namespaces", objectOf("v1", "Namespace", "lastout"));
   create("/apis/apps/v1/namespaces/lastout/deployments", ownDeployment());
   cluster.runUntil(std::chrono::seconds(10));
   now += std::chrono::seconds(10);
@@ -33,7 +54,7 @@ void UninstallTest::install() {
 }
 
 void UninstallTest::deferDeletions() {
-  patch(std::string(kRememberer) + "/status",
+  patch(std::string(kRecordingService) + "/status",
         {{"status",
           {{"deferredDeletions", Json::array({{{"group", "apps"},
                                                {"resource", "deployments"},
@@ -46,20 +67,20 @@ void UninstallTest::deferDeletions() {
 }
 
 void UninstallTest::createSecret(const Json& data) {
-  Json secret = named("v1", "Secret", "lastout-tls");
+  Json secret = objectOf("v1", "Secret", "lastout-tls");
   secret["data"] = data;
   create("/api/v1/namespaces/lastout/secrets", secret);
 }
 
 void UninstallTest::createWork(const std::string& name, const Json& finalizers) {
-  Json work = named("work.open-cluster-management.io/v1", "AppliedManifestWork", name);
+  Json work = objectOf("work.open-cluster-management.io/v1", "AppliedManifestWork", name);
   work["metadata"]["finalizers"] = finalizers;
   work["spec"] = {{"hubHash", "h"}, {"manifestWorkName", name}};
   create(kWorks, work);
 }
 
 void UninstallTest::renew(const std::string& holder) {
-  patch(kOwnLease, {{"spec", {{"holderIdentity", holder}, {"renewTime", at(++renewals)}}}});
+  patch(kOwnLease, {{"spec", {{"holderIdentity", holder}, {"renewTime", renewTimeAt(++renewals)}}}});
 }
 
 void UninstallTest::lockTheWebhook() {
@@ -96,32 +117,15 @@ void UninstallTest::expectNothingHoldsOrDenies() {
     EXPECT_FALSE(isThere(gone)) << gone;
   EXPECT_THAT(get(kOwnPods)["items"], ::testing::IsEmpty());
   EXPECT_EQ(finalizersOf(kWork), Json({"others.io/f"}));
-  const Json status = get(kRememberer).value("status", Json::object());
+  const Json status = get(kRecordingService).value("status", Json::object());
   EXPECT_FALSE(status.contains("deferredDeletions") || status.contains("deferredDeletionsDropped")) << status;
 }
 
-Json UninstallTest::named(const std::string& apiVersion, const std::string& kind, const std::string& name) {
-  return {{"apiVersion", apiVersion}, {"kind", kind}, {"metadata", {{"name", name}}}};
-}
-
-Json UninstallTest::ownDeployment() {
-  Json deployment = named("apps/v1", "Deployment", "lastout");
-  const Json labels = {{"app.kubernetes.io/name", "lastout"}};
-  deployment["metadata"]["labels"] = labels;
-  deployment["spec"] = {{"selector", {{"matchLabels", labels}}},
-                        {"template",
-                         {{"metadata", {{"labels", labels}}},
-                          {"spec", {{"containers", Json::array({{{"name", "c"}, {"image", "i"}}})}}}}}};
-  return deployment;
-}
-
-std::string UninstallTest::at(int second) {
-  return "2026-01-01T00:00:0" + std::to_string(second % 10) + ".000000Z";
-}
+Json UninstallTest::ownDeployment() { return lastout::testing::jsonOf(kInstalledDeployment); }
 
 Json UninstallTest::lease(const std::string& holder) {
-  Json lease = named("coordination.k8s.io/v1", "Lease", "lastout");
-  lease["spec"] = {{"holderIdentity", holder}, {"leaseDurationSeconds", 15}, {"renewTime", at(0)}};
+  Json lease = objectOf("coordination.k8s.io/v1", "Lease", "lastout");
+  lease["spec"] = {{"holderIdentity", holder}, {"leaseDurationSeconds", 15}, {"renewTime", renewTimeAt(0)}};
   return lease;
 }
 

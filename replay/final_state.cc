@@ -1,0 +1,123 @@
+#include "replay/final_state.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+namespace lastout::replay {
+
+using cluster::Action;
+using cluster::kNone;
+using cluster::Slot;
+
+FinalState::FinalState(const cluster::Machine& machine, const Names& names, std::vector<uint64_t> words,
+                       std::span<const Happening> log)
+    : model_(machine.model()),
+      names_(names),
+      words_(std::move(words)),
+      state_(words_.data(), machine.layout()),
+      cluster_(machine, state_, nullptr),
+      log_(log) {
+  machine.enabled(state_, enabled_);
+}
+
+std::vector<Slot> FinalState::presentOf(const std::vector<Slot>& slots) const {
+  std::vector<Slot> result;
+  std::copy_if(slots.begin(), slots.end(), std::back_inserter(result),
+               [&](Slot slot) { return cluster_.isPresent(slot); });
+  return result;
+}
+
+std::vector<Slot> FinalState::ownersOf(Slot slot, bool terminating) const {
+  std::vector<Slot> owners;
+  const cluster::ObjectState object = state_.object(slot);
+  for (size_t i = 0; i < model_.slots[slot].owners.size(); ++i) {
+    const Slot owner = model_.slots[slot].owners[i].owner;
+    if (object.owner(i) == cluster::OwnerState::Current &&
+        (terminating ? cluster_.isPresent(owner) : cluster_.isLive(owner)))
+      owners.push_back(owner);
+  }
+  return owners;
+}
+
+std::vector<Slot> FinalState::blockingDependents(Slot slot) const {
+  std::vector<Slot> result;
+  for (const Slot dependent : model_.slots[slot].dependents) {
+    const std::vector<cluster::OwnerLink>& owners = model_.slots[dependent].owners;
+    for (size_t i = 0; i < owners.size(); ++i) {
+      const bool means = state_.object(dependent).owner(i) == cluster::OwnerState::Current;
+      if (owners[i].owner == slot && owners[i].blockOwnerDeletion && means) result.push_back(dependent);
+    }
+  }
+  return result;
+}
+
+std::vector<Slot> FinalState::recorded(uint32_t number) const {
+  std::vector<Slot> result;
+  const cluster::Work& work = model_.works[number];
+  for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link) {
+    if (state_.link(link).recorded) result.push_back(model_.links[link].object);
+  }
+  return result;
+}
+
+Slot FinalState::firstAbsent(const std::vector<Slot>& slots) const {
+  const auto found = std::ranges::find_if(slots, [this](Slot slot) { return !cluster_.isPresent(slot); });
+  return found == slots.end() ? cluster::kNone : *found;
+}
+
+std::string FinalState::whyNotStarted(Slot slot) const {
+  if (!cluster_.isPresent(slot)) return {};
+  const cluster::SlotInfo& info = model_.slots[slot];
+  const Slot missing = firstAbsent(info.startsWith);
+  if (missing != cluster::kNone) return ", which cannot start without " + names_.of(missing);
+  for (const Slot child : info.children) {
+    if (std::string why = whyNotStarted(child); !why.empty()) return why;
+  }
+  return {};
+}
+
+std::string FinalState::missing(const cluster::RemovalNeeds::Need& need) const {
+  if (need.ways.empty()) return need.what + ", and there is none";
+  std::vector<Slot> lost;
+  for (const std::vector<Slot>& way : need.ways) {
+    const Slot absent = firstAbsent(way);
+    if (std::ranges::find(lost, absent) == lost.end()) lost.push_back(absent);
+  }
+  if (lost.size() > 1) return "one of " + names_.list(lost) + ", and none of them is there";
+  const bool wasThere = model_.slots[lost.front()].presentAtStart;
+  return names_.of(lost.front()) + (wasThere ? ", which is gone" : ", which is not there");
+}
+
+std::string FinalState::whyNoAnswer(const cluster::Interception& called) const {
+  const std::string service = called.serviceKey.namespaceName + "/" + called.serviceKey.name;
+  if (called.service == kNone) return "its Service " + service + " is not in the files";
+  if (!cluster_.isPresent(called.service)) return "its Service " + service + " is gone";
+  return "nothing Ready is behind " + names_.of(called.service);
+}
+
+bool FinalState::isAskedFor(Slot slot) const {
+  if (state_.object(slot).deferredDeletion) return true;
+  return std::any_of(enabled_.begin(), enabled_.end(), [&](const Action& action) {
+    if (action.kind == Action::Kind::Send)
+      return model_.steps[action.a].object == slot &&
+             model_.steps[action.a].verb == cluster::ClientStep::Verb::Delete;
+    return (action.kind == Action::Kind::CollectorDelete || action.kind == Action::Kind::NamespaceDelete ||
+            action.kind == Action::Kind::DeleteHeld) &&
+           action.a == slot;
+  });
+}
+
+const Happening* FinalState::lastDenial(Slot slot) const {
+  const auto found = std::find_if(log_.rbegin(), log_.rend(), [&](const Happening& happening) {
+    const cluster::ClusterEvent& event = happening.event;
+    // "NotFound" is an answer to somebody who came too late, or too early: nobody denied anything.
+    const bool notFound = event.refused != nullptr && std::string_view(event.refused) == "NotFound";
+    const bool isLabels = happening.action.kind == Action::Kind::WriteLabels;
+    return event.slot == slot && event.kind == cluster::EventKind::Denied && !notFound && !isLabels;
+  });
+  return found == log_.rend() ? nullptr : &*found;
+}
+
+}  // namespace lastout::replay

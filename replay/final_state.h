@@ -1,0 +1,67 @@
+// FinalState: reads a state from which nothing changes any more, for stuck.cc: what is there of what an
+// object has to do with, what is missing, and who asked for its deletion.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cluster/machine.h"
+#include "cluster/transition.h"
+#include "replay/names.h"
+#include "replay/replay.h"
+
+namespace lastout::replay {
+
+class FinalState {
+ public:
+  // `words`: the state; `log` tells who requested which deletion. All but the words must outlive it.
+  FinalState(const cluster::Machine& machine, const Names& names, std::vector<uint64_t> words,
+             std::span<const Happening> log);
+  FinalState(const FinalState&) = delete;
+  FinalState& operator=(const FinalState&) = delete;
+
+  const cluster::StateRef& state() const { return state_; }
+  const cluster::Transition& cluster() const { return cluster_; }
+
+  // --- objects
+
+  // Those of them that are there.
+  std::vector<cluster::Slot> presentOf(const std::vector<cluster::Slot>& slots) const;
+  // Owners that are there; `terminating`: also those that are being deleted.
+  std::vector<cluster::Slot> ownersOf(cluster::Slot slot, bool terminating) const;
+  // Those that a deletion of the object in the foreground waits for.
+  std::vector<cluster::Slot> blockingDependents(cluster::Slot slot) const;
+  // What the work of that number has applied, as its status says.
+  std::vector<cluster::Slot> recorded(uint32_t number) const;
+  // The first that is not there; kNone: all are.
+  cluster::Slot firstAbsent(const std::vector<cluster::Slot>& slots) const;
+
+  // --- what is missing, in words
+
+  // Of a workload, or of a Pod; empty: it lacks nothing.
+  std::string whyNotStarted(cluster::Slot slot) const;
+  // "rolebindings/tenant/cleanup, which is gone".
+  std::string missing(const cluster::RemovalNeeds::Need& need) const;
+  // "its Service a/b is not in the files".
+  std::string whyNoAnswer(const cluster::Interception& called) const;
+
+  // --- who asked
+
+  // Somebody asks again and again, in vain, or lastout will.
+  bool isAskedFor(cluster::Slot slot) const;
+  // The last time that somebody was denied its deletion; null: nobody was.
+  const Happening* lastDenial(cluster::Slot slot) const;
+
+ private:
+  const cluster::Model& model_;
+  const Names& names_;
+  std::vector<uint64_t> words_;
+  cluster::StateRef state_;
+  cluster::Transition cluster_;  // for reading alone
+  std::span<const Happening> log_;
+  std::vector<cluster::Action> enabled_;
+};
+
+}  // namespace lastout::replay
