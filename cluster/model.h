@@ -95,9 +95,12 @@ struct Interception {
   Slot service = kNone;            // the same; kNone: it is not in the model, so that nobody answers
   bool hasOtherEndpoints = false;  // the Service selects no Pods: whoever is behind it is taken to answer
   std::vector<Slot> workloads;     // what that Service selects
+  // The requests for which it is called (kube::ReviewedOperations).
   bool onCreate = false;
   bool onUpdate = false;
   bool onDelete = false;
+  bool onCleanup = false;
+  bool onStart = false;
 };
 
 // What people and lastout write on an object: its labels, its annotations and, of a custom resource, all

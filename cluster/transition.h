@@ -68,6 +68,10 @@ class Transition {
   bool discoveryFails() const;
   // Returns why the object cannot be created now; nullopt: it can.
   std::optional<CreationRefusal> refusesCreation(Slot slot, bool serverSide = false) const;
+  // Returns true if a controller can create the object now, which is absent.
+  bool mayCreate(Slot slot) const {
+    return !refusesCreation(slot) && !webhookFails(slot, &Interception::onCreate);
+  }
 
   // lastout's verdict, ALLOW where lastout is not there: on a DELETE that ends the object, and on this one.
   admission::Decision decide(Slot slot) const;
@@ -159,6 +163,9 @@ bool collectorDeletes(const Transition& transition, Slot slot, const ObjectState
 bool collectorReleases(const Transition& transition, Slot slot, const ObjectState& object);
 DeleteRequest collectorRequest(const Transition& transition, Slot slot);
 void collectorRelease(Transition& transition, Slot slot);
+// Returns the objects whose UPDATE keeps the collector from releasing this one: itself or, where it orphans
+// its dependents, some of them.
+std::vector<Slot> refusedReleases(const Transition& transition, Slot slot);
 // cluster/deferred_deletion_actions.cc
 void deferDeletion(Transition& transition, const DeleteRequest& request);  // which was denied
 void forgetDeferredDeletion(Transition& transition, Slot service);  // with a CriticalService that is gone

@@ -240,6 +240,8 @@ void TableWriter::calls() {
                if (one->onCreate) any.push_back(is(slot) + " & o = OnCreate");
                if (one->onUpdate) any.push_back(is(slot) + " & o = OnUpdate");
                if (one->onDelete) any.push_back(is(slot) + " & o = OnDelete");
+               if (one->onCleanup) any.push_back(is(slot) + " & o = OnCleanup");
+               if (one->onStart) any.push_back(is(slot) + " & o = OnStart");
              }
              return anyOf(any);
            });

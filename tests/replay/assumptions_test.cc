@@ -81,6 +81,38 @@ TEST(Assumptions, AWebhookWithPodsAllowsAndOneThatIsDeadIsNone) {
                             "Service hooks/checks, are not followed")));
 }
 
+// Whoever asks: the garbage collector, the namespace controller.
+TEST(Assumptions, AWebhookIsNamedForTheWritesOfKubernetesItself) {
+  const auto rule = [](const std::string& resources, const std::string& operations = "UPDATE") {
+    return webhook(kByUrl, "", "resources: ['" + resources + "'], operations: [" + operations + "]");
+  };
+  EXPECT_THAT(assumed(rule("namespaces/finalize")), ElementsAre(HasSubstr("answers and allows")));
+  EXPECT_THAT(assumed(rule("namespaces/status")), IsEmpty());
+  EXPECT_THAT(assumed(rule("configmaps")), IsEmpty()) << "nobody removes its finalizer, so nobody writes it";
+  const auto deleted = [&](const std::string& policy, const std::string& resources) {
+    const auto made = ready(scenario(
+        "\n  guard: false\n  steps:\n    - delete: configmaps/x/owner\n      propagationPolicy: " + policy +
+            "\n",
+        "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: owner, namespace: x}}\n---\n"
+        "{apiVersion: v1, kind: Secret, metadata: {name: owned, namespace: x, ownerReferences: [{apiVersion: "
+        "v1, kind: ConfigMap, name: owner, uid: '1', blockOwnerDeletion: true}]}}\n---\n" +
+            rule(resources)));
+    return assumptionsOf(made->scenario, made->compiled).size();
+  };
+  EXPECT_EQ(deleted("Foreground", "configmaps"), 1u) << "the collector takes foregroundDeletion off";
+  EXPECT_EQ(deleted("Foreground", "secrets"), 0u) << "what owns nothing goes at once";
+  EXPECT_EQ(deleted("Orphan", "secrets"), 1u) << "the collector lets what is owned go";
+  EXPECT_EQ(deleted("Background", "*"), 0u) << "the collector writes nothing";
+}
+
+TEST(Assumptions, AnExactMatchOfVersionsIsNamed) {
+  const std::string exact = "  matchPolicy: Exact\n";
+  std::string some = webhook(kByService, exact);
+  some.replace(some.find("apiVersions: ['*']"), 18, "apiVersions: [v1]");
+  EXPECT_THAT(assumed(some), ElementsAre(HasSubstr("its matchPolicy is Exact")));
+  EXPECT_THAT(assumed(webhook(kByService, exact)), IsEmpty()) << "its rules are for all versions";
+}
+
 TEST(Assumptions, ConditionsInCelAreNamedWhereTheAnswerMatters) {
   const std::string conditions = "  matchConditions: [{name: some, expression: 'false'}]\n";
   EXPECT_THAT(assumed(webhook(kByService, conditions)),

@@ -126,6 +126,8 @@ TEST(Shipped, AreAllThere) {
                                    "provider-statefulset",
                                    "provider-webhook",
                                    "webhook-without-service",
+                                   "webhook-refuses-collector",
+                                   "webhook-refuses-controller",
                                    "apiservice-left-behind",
                                    "volume-of-a-claim",
                                    "two-services-one-provider",
