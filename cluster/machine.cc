@@ -107,6 +107,8 @@ void addCleanup(const Transition& transition, Slot slot, Listed listed, std::vec
     out.push_back({Kind::ClaimRelease, Actor::Claims, slot, 0});
   if (info.role == ModelRole::PersistentVolume && isUnused(transition, slot))
     out.push_back({Kind::VolumeRelease, Actor::Claims, slot, 0});
+  if (info.role == ModelRole::ManifestWorkReplicaSet && isDoneWithWorks(transition, slot))
+    out.push_back({Kind::ReplicaSetFinish, Actor::ReplicaSets, slot, 0});
 }
 
 void addTerminating(const Transition& transition, Slot slot, const ObjectState& object, Listed listed,
@@ -134,6 +136,8 @@ void addForPolicies(const Transition& transition, Slot slot, const ObjectState& 
 }
 
 void addObject(const Transition& transition, Slot slot, Listed listed, std::vector<Action>& out) {
+  if (replicaSetTask(transition, slot) != ReplicaSetTask::None)
+    out.push_back({Kind::ReplicaSetWork, Actor::ReplicaSets, slot, 0});
   if (!transition.isPresent(slot)) return;
   const ObjectState object = transition.state().object(slot);
   addFlight(object.collector, Actor::Collector, slot, out);
@@ -150,6 +154,7 @@ void addObject(const Transition& transition, Slot slot, Listed listed, std::vect
   }
   if (object.collector.phase == Flight::Phase::None && collectorDeletes(transition, slot, object))
     out.push_back({Kind::CollectorDelete, Actor::Collector, slot, 0});
+  if (hasOutlivedItself(transition, slot)) out.push_back({Kind::DeleteFinished, Actor::TimeToLive, slot, 0});
   if (lastoutDeletes(transition, slot, object))
     out.push_back({Kind::DeleteDeferred, Actor::Lastout, slot, 0});
   addLive(transition, slot, object, out);
@@ -349,10 +354,17 @@ void Machine::apply(StateRef state, const Action& action, Events* events,
     case Kind::NamespaceFinish:
     case Kind::ClaimRelease:
     case Kind::VolumeRelease:
+    case Kind::ReplicaSetFinish:
       transition.dropFinalizers(action.a, model_->slots[action.a].cleanupBit, action.actor);
       break;
     case Kind::WorkloadSync:
       workloadSync(transition, action.a);
+      break;
+    case Kind::DeleteFinished:
+      deleteFinished(transition, action.a);
+      break;
+    case Kind::ReplicaSetWork:
+      replicaSetStep(transition, action.a);
       break;
     case Kind::PodReady:
       podReady(transition, action.a);

@@ -204,5 +204,14 @@ DeleteRequest namespaceRequest(Slot content);
 bool workloadNeedsSync(const Transition& transition, Slot workload);
 void workloadSync(Transition& transition, Slot workload);
 bool isUnused(const Transition& transition, Slot storage);  // of a claim or a volume
+// cluster/time_to_live.cc
+// Returns true if the object may have finished by now, and is deleted by itself after that.
+bool hasOutlivedItself(const Transition& transition, Slot slot);
+void deleteFinished(Transition& transition, Slot slot);
+// cluster/work_replica_sets.cc
+enum class ReplicaSetTask : uint8_t { None, Create, Delete };
+ReplicaSetTask replicaSetTask(const Transition& transition, Slot work);
+void replicaSetStep(Transition& transition, Slot work);
+bool isDoneWithWorks(const Transition& transition, Slot replicaSet);
 
 }  // namespace lastout::cluster

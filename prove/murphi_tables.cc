@@ -139,6 +139,7 @@ std::string roleOf(ModelRole role) {
     case ModelRole::Plain:
     case ModelRole::ManifestWork:
     case ModelRole::AppliedManifestWork:
+    case ModelRole::ManifestWorkReplicaSet:
       break;
   }
   return "Plain";

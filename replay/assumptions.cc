@@ -80,6 +80,8 @@ class AssumptionFinder {
     }
     for (const Slot slot : compiled_.goal) addFinalizersToCome(slot);
     addControllers();
+    for (Slot slot = 0; slot < model_.slots.size(); ++slot) addFinished(slot);
+    addReplicaSets();
     std::ranges::sort(found_);
     found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
     return std::move(found_);
@@ -118,7 +120,9 @@ class AssumptionFinder {
     for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
       const uint16_t bits = model_.slots[slot].finalizersAtCreation;
       if ((bits & cluster::kOrphanBit) != 0) orphan(slot);
-      if ((bits & cluster::kForegroundBit) != 0) foreground.push_back(slot);
+      const bool isJob = model_.slots[slot].role == cluster::ModelRole::Job;
+      if ((bits & cluster::kForegroundBit) != 0 || (isJob && model_.slots[slot].timeToLive))
+        foreground.push_back(slot);
     }
     for (const cluster::ClientStep& step : model_.steps) {
       if (model_.orphans(step)) orphan(step.object);
@@ -299,6 +303,87 @@ class AssumptionFinder {
         found_.push_back({name, outside, outside});
       else
         addRights(finder, name, model_.slots[controller.runsIn].key);
+      if (controller.runsIn != kNone) addJob(name, controller.runsIn);
+    }
+  }
+
+  // That something finishes by itself is possible from a moment on; whether it does, no file says. It matters
+  // where something waits for its end.
+  void addFinished(Slot slot) {
+    const SlotInfo& info = model_.slots[slot];
+    if (!info.timeToLive || info.timeToLive->finishesAnyway || isAsked(slot) || !isAwaited(slot)) return;
+    add(info.key, nameOf(info.key) + " finishes some time: it is deleted by its ttlSecondsAfterFinished");
+  }
+
+  // A client deletes it, or what it is in.
+  bool isAsked(Slot slot) const {
+    const SlotInfo& info = model_.slots[slot];
+    const auto deletes = [&](Slot wanted) {
+      return wanted != kNone && std::ranges::any_of(model_.slots[wanted].steps, [&](uint32_t step) {
+               return model_.steps[step].verb == cluster::ClientStep::Verb::Delete &&
+                      !model_.steps[step].dryRun;
+             });
+    };
+    return deletes(slot) || deletes(info.namespaceSlot) || deletes(info.crd) || deletes(info.replicaSet);
+  }
+
+  // Something waits until it is gone, or until what goes with it is.
+  bool isAwaited(Slot slot) const {
+    std::vector<Slot> going{slot};
+    for (size_t i = 0; i < going.size(); ++i) {
+      const SlotInfo& info = model_.slots[going[i]];
+      const auto add = [&](Slot more) {
+        if (more != kNone && std::ranges::find(going, more) == going.end()) going.push_back(more);
+      };
+      for (const Slot dependent : info.dependents) add(dependent);
+      if (info.role != cluster::ModelRole::ManifestWork) continue;
+      const cluster::Work& work = model_.works[info.work];
+      add(work.applied);
+      for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link)
+        add(model_.links[link].object);
+    }
+    return std::ranges::any_of(going, [this](Slot one) { return isWaitedFor(one); });
+  }
+
+  bool isWaitedFor(Slot slot) const {
+    const auto holds = [slot](const std::vector<cluster::ConditionHolder>& holders) {
+      return std::ranges::any_of(
+          holders, [slot](const cluster::ConditionHolder& holder) { return holder.slot == slot; });
+    };
+    const auto waits = [&](Slot goal) {
+      const SlotInfo& info = model_.slots[goal];
+      const auto has = [slot](const std::vector<Slot>& slots) {
+        return std::ranges::find(slots, slot) != slots.end();
+      };
+      const bool isStorage = info.role == cluster::ModelRole::PersistentVolumeClaim ||
+                             info.role == cluster::ModelRole::PersistentVolume;
+      return goal == slot || (isStorage && has(info.children)) ||
+             std::ranges::any_of(info.removals,
+                                 [&](const cluster::Removal& one) { return has(one.needs.waitsFor); });
+    };
+    return std::ranges::any_of(model_.conditions, holds) || std::ranges::any_of(compiled_.goal, waits);
+  }
+
+  // A controller in a Job works while that runs.
+  void addJob(const std::string& name, Slot runsIn) {
+    const SlotInfo& info = model_.slots[runsIn];
+    if (info.role != cluster::ModelRole::Job && info.role != cluster::ModelRole::CronJob) return;
+    add(info.key,
+        name + " has done its work before " + nameOf(info.key) + " ends: when that is, the files do not say");
+  }
+
+  // Which clusters a placement selects, other controllers decide.
+  void addReplicaSets() {
+    for (const SlotInfo& info : model_.slots) {
+      if (info.role != cluster::ModelRole::ManifestWorkReplicaSet) continue;
+      const bool concerns = std::ranges::any_of(compiled_.goal, [&](Slot goal) {
+        return &model_.slots[goal] == &info || (model_.slots[goal].replicaSet != kNone &&
+                                                &model_.slots[model_.slots[goal].replicaSet] == &info);
+      });
+      if (concerns)
+        add(info.key, nameOf(info.key) +
+                          " has the ManifestWorks that are in the files, and no others: its "
+                          "placements are not followed");
     }
   }
 

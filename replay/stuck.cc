@@ -144,6 +144,9 @@ class Explainer {
       case ModelRole::PersistentVolume:
         wait(result, "it waits for the claims that are bound to it: ", presentOf(info.children));
         break;
+      case ModelRole::ManifestWorkReplicaSet:
+        wait(result, "its controller waits for its ManifestWorks: ", worksOf(slot));
+        break;
       case ModelRole::ManifestWork:
         wait(result, "its agent waits for ", presentOf({model_.works[info.work].applied}));
         break;
@@ -153,6 +156,14 @@ class Explainer {
       default:
         break;
     }
+  }
+
+  // Those that a ManifestWorkReplicaSet waits for.
+  std::vector<Slot> worksOf(Slot slot) const {
+    const cluster::SlotInfo& info = model_.slots[slot];
+    std::vector<Slot> works = presentOf(info.children);
+    if (!info.waitsForWorks) std::erase_if(works, [this](Slot work) { return !cluster_.isLive(work); });
+    return works;
   }
 
   // A terminating Namespace looks for Pods first, and has not looked further.
@@ -296,6 +307,9 @@ class Explainer {
     };
     const std::string whose = denied.substr(0, denied.size() - 2);
     if (asks(Action::Kind::NamespaceDelete)) return whose + " to the namespace controller: ";
+    if (asks(Action::Kind::DeleteFinished)) return whose + " to the TTL controller: ";
+    if (asks(Action::Kind::ReplicaSetWork))
+      return whose + " to the controller of its ManifestWorkReplicaSet: ";
     return asks(Action::Kind::CollectorDelete) ? whose + " to the garbage collector: " : denied;
   }
 
@@ -340,6 +354,7 @@ class Explainer {
         return model_.steps[action.a].object == slot &&
                model_.steps[action.a].verb == cluster::ClientStep::Verb::Delete;
       return (action.kind == Action::Kind::CollectorDelete || action.kind == Action::Kind::NamespaceDelete ||
+              action.kind == Action::Kind::DeleteFinished || action.kind == Action::Kind::ReplicaSetWork ||
               action.kind == Action::Kind::DeleteHeld) &&
              action.a == slot;
     });

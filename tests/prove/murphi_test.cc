@@ -158,6 +158,12 @@ TEST(Murphi, TellsWhatItHasNoRulesFor) {
   const auto ofPolicies = toMurphi(shipped("policy-usage")->compiled, {});
   ASSERT_FALSE(ofPolicies);
   EXPECT_THAT(ofPolicies.error().front().message, HasSubstr("DeletionPolicies"));
+  const auto ofFinished = toMurphi(shipped("job-time-to-live")->compiled, {});
+  ASSERT_FALSE(ofFinished);
+  EXPECT_THAT(ofFinished.error().front().message, HasSubstr("ttlSecondsAfterFinished"));
+  const auto ofReplicaSets = toMurphi(shipped("work-replica-set")->compiled, {});
+  ASSERT_FALSE(ofReplicaSets);
+  EXPECT_THAT(ofReplicaSets.error().back().message, HasSubstr("ManifestWorkReplicaSets"));
 }
 
 }  // namespace

@@ -228,5 +228,70 @@ spec:
                "customresourcedefinitions/things.example.com answers: it is reached by URL"));
 }
 
+// The texts of what is assumed where these steps are sent.
+std::vector<std::string> assumedOf(const std::string& steps, const std::string& documents) {
+  const auto made = ready(scenario("\n  guard: false\n" + steps, "---\n" + documents));
+  std::vector<std::string> lines;
+  for (const Assumption& one : assumptionsOf(made->scenario, made->compiled)) lines.push_back(one.text);
+  return lines;
+}
+
+constexpr const char* kCopies = R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: copy, namespace: x}
+spec: {ttlSecondsAfterFinished: 60, template: {spec: {volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]}}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: x}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: other, namespace: x}}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: x}}
+)";
+
+// Nobody deletes the Job, and the claim goes with it alone.
+TEST(Assumptions, ThatSomethingFinishesIsNamedWhereItsEndIsAwaited) {
+  EXPECT_THAT(assumedOf("  steps: [{delete: persistentvolumeclaims/x/data}]\n", kCopies),
+              ElementsAre("jobs/x/copy finishes some time: it is deleted by its ttlSecondsAfterFinished"));
+  EXPECT_THAT(assumedOf("  steps: [{delete: configmaps/x/other}]\n", kCopies), IsEmpty());
+  EXPECT_THAT(assumedOf("  steps: [{delete: namespaces/x}]\n", kCopies), IsEmpty()) << "it is deleted anyway";
+}
+
+TEST(Assumptions, AControllerInAJobIsNamed) {
+  EXPECT_THAT(assumedOf(R"(
+  controllers: [{name: c, runsIn: jobs.batch/x/copy, removes: {finalizer: f/f, from: configmaps}}]
+  steps: [{delete: configmaps/x/held}]
+)",
+                        std::string(kCopies) +
+                            "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: held, namespace: x, "
+                            "finalizers: [f/f]}}\n"),
+              Contains("controller c has done its work before jobs/x/copy ends: when that is, the files "
+                       "do not say"));
+}
+
+TEST(Assumptions, ThePlacementsOfAReplicaSetAreNamed) {
+  const std::string sets = R"(
+{apiVersion: work.open-cluster-management.io/v1alpha1, kind: ManifestWorkReplicaSet, metadata: {name: web, namespace: fleet}}
+---
+apiVersion: work.open-cluster-management.io/v1
+kind: ManifestWork
+metadata:
+  name: web
+  namespace: cluster1
+  labels: {work.open-cluster-management.io/manifestworkreplicaset: fleet.web}
+spec: {workload: {manifests: [{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}]}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: other, namespace: x}}
+)";
+  for (const char* deleted : {"manifestworkreplicasets/fleet/web", "manifestworks/cluster1/web"}) {
+    EXPECT_THAT(
+        assumedOf(std::string("  steps: [{delete: ") + deleted + "}]\n", sets),
+        ElementsAre("manifestworkreplicasets/fleet/web has the ManifestWorks that are in the files, and "
+                    "no others: its placements are not followed"))
+        << deleted;
+  }
+  EXPECT_THAT(assumedOf("  steps: [{delete: configmaps/x/other}]\n", sets), IsEmpty());
+}
+
 }  // namespace
 }  // namespace lastout::replay

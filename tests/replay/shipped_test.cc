@@ -156,6 +156,8 @@ TEST(Shipped, AreAllThere) {
                                    "waits-for-each-other",
                                    "reapplied-crd",
                                    "controller-in-job",
+                                   "job-time-to-live",
+                                   "work-replica-set",
                                    "dependency-configmap",
                                    "dependency-conversion-service",
                                    "dependency-conversion-webhook",

@@ -236,6 +236,30 @@ TEST(Stuck, WebhooksThatRefuseKubernetesItself) {
                             "claims.example.com of mutatingwebhookconfigurations/engine does not answer")));
 }
 
+TEST(Stuck, AReplicaSetOfWorksWaitsForThem) {
+  const ScenarioReport report = play(scenario(R"(
+  guard: false
+  steps:
+    - delete: manifestworkreplicasets/fleet/web)",
+                                              R"(---
+apiVersion: work.open-cluster-management.io/v1alpha1
+kind: ManifestWorkReplicaSet
+metadata: { name: web, namespace: fleet }
+spec: { cascadeDeletionPolicy: Foreground }
+---
+apiVersion: work.open-cluster-management.io/v1
+kind: ManifestWork
+metadata:
+  name: web
+  namespace: cluster1
+  labels: { work.open-cluster-management.io/manifestworkreplicaset: fleet.web }
+spec: { workload: { manifests: [{ apiVersion: v1, kind: ConfigMap, metadata: { name: a, namespace: x, finalizers: [f/f] } }] } }
+)"));
+  EXPECT_THAT(reasons(report, "manifestworkreplicasets/fleet/web"),
+              ElementsAre("its controller waits for its ManifestWorks: manifestworks/cluster1/web"));
+  EXPECT_THAT(reasons(report, "configmaps/x/a"), ElementsAre("nobody here removes its finalizer f/f"));
+}
+
 // Of one owner, what its garbage collector may not write.
 TEST(Stuck, WhatTheGarbageCollectorMayNotWrite) {
   const auto left = [](const std::string& steps, const std::string& resources) {
