@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "admission/deferral.h"
@@ -12,6 +13,7 @@
 #include "graph/names.h"
 #include "kube/messages.h"
 #include "kube/timestamp.h"
+#include "kube/well_known.h"
 #include "protection/message.h"
 
 namespace lastout::admission {
@@ -58,6 +60,32 @@ WhyBlocker directBlocker(ExplanationReader reader, const graph::Graph& graph,
   unknown.unknownBecause(graph, graph.condition(*blocker.condition).type,
                          graph.knowledge(*blocker.condition));
   return {std::string(kind), condition + ": " + unknown.take(), {}};
+}
+
+std::string examplesOf(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  const size_t count = names.size();
+  names.resize(std::min(count, kWhyLimits.examples));
+  return kube::listedOf(names, count);
+}
+
+// The content of a Namespace that is being deleted: its Pods go first, since Kubernetes 1.33, and nothing
+// else in it is deleted while one is left (docs/semantics.md, "Versions").
+std::vector<WhyBlocker> contentBlockers(const graph::Graph& graph, graph::Vertex space,
+                                        const graph::DirectBlocker& blocker) {
+  std::vector<std::string> pods;
+  std::vector<std::string> others;
+  uint32_t seen = 0;
+  for (graph::OutEdges edge(graph, space); !edge.atEnd() && seen < kWhyLimits.vertices; edge.next()) {
+    if (edge.kind() != graph::EdgeKind::Content) continue;
+    ++seen;
+    const kube::ObjectKey key = graph.key(graph::objectOf(edge.target()));
+    (key.type == kube::kPods ? pods : others).push_back(kube::printable(kube::toString(key)));
+  }
+  const std::string kind(graph::toString(blocker.kind));
+  if (pods.empty() || others.empty()) return {{kind, examplesOf(graph, blocker), {}}};
+  return {{kind, examplesOf(std::move(pods)), {}},
+          {kind, "after its Pods: " + examplesOf(std::move(others)), {}}};
 }
 
 WhyRoot whyRoot(ExplanationReader reader, const graph::Graph& graph, graph::Vertex start,
@@ -258,8 +286,12 @@ Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKe
   const graph::Vertex start = graph::vertexOf(*found);
   const graph::Blockers search = graph::blockers(graph, start, kWhyLimits);
   if (result.terminating && result.allowed && !decision.held) {
-    for (const graph::DirectBlocker& blocker : search.direct)
-      result.blockers.push_back(directBlocker(reader, graph, blocker));
+    for (const graph::DirectBlocker& blocker : search.direct) {
+      if (blocker.kind == graph::EdgeKind::Content)
+        std::ranges::move(contentBlockers(graph, start, blocker), std::back_inserter(result.blockers));
+      else
+        result.blockers.push_back(directBlocker(reader, graph, blocker));
+    }
   }
   for (const graph::RootBlocker& root : search.roots)
     result.roots.push_back(whyRoot(reader, graph, start, root));

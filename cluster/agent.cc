@@ -26,8 +26,9 @@ bool owns(const Transition& transition, const WorkLink& link) {
 // The object should exist, be owned by this work or, where the work orphans it, not, is otherwise, and can be
 // made so.
 bool needsApplying(const Transition& transition, const WorkLink& link, const LinkState& state) {
-  if (!transition.isPresent(link.object)) return !transition.refusesCreation(link.object);
-  if (!transition.isLive(link.object)) return false;
+  if (!transition.isPresent(link.object)) return transition.mayCreate(link.object);
+  if (!transition.isLive(link.object) || transition.webhookFails(link.object, &Interception::onUpdate))
+    return false;
   if (!link.orphans) return !owns(transition, link);
   return owns(transition, link) || !state.recorded || state.stale;
 }
@@ -42,6 +43,12 @@ bool isToDelete(const Transition& transition, const WorkLink& link, const LinkSt
   return state.recorded && !state.stale && transition.isLive(link.object);
 }
 
+// The object carries the agent's finalizer, and nobody refuses the UPDATE that takes it off.
+bool mayTakeOff(const Transition& transition, Slot slot) {
+  return (transition.state().finalizers(slot) & transition.info(slot).cleanupBit) != 0 &&
+         !transition.webhookFails(slot, &Interception::onCleanup);
+}
+
 AgentTask deletionTask(const Transition& transition, const Work& work) {
   const auto toDelete = [&](const WorkLink& link, const LinkState& state) {
     return isToDelete(transition, link, state);
@@ -53,9 +60,7 @@ AgentTask deletionTask(const Transition& transition, const Work& work) {
   if (anyLink(transition, work, forgettable)) return AgentTask::Forget;
   const auto recorded = [](const WorkLink&, const LinkState& state) { return state.recorded; };
   if (anyLink(transition, work, recorded)) return AgentTask::None;  // what is left terminates by itself
-  const bool holds =
-      (transition.state().finalizers(work.applied) & transition.info(work.applied).cleanupBit) != 0;
-  return holds ? AgentTask::ReleaseApplied : AgentTask::None;
+  return mayTakeOff(transition, work.applied) ? AgentTask::ReleaseApplied : AgentTask::None;
 }
 
 // Takes the first thing to delete at or after `next` in this pass; the pass's end when there is none.
@@ -148,12 +153,12 @@ AgentTask agentTask(const Transition& transition, uint32_t index) {
   if (transition.isTerminating(work.applied)) return deletionTask(transition, work);
   if (transition.isTerminating(work.manifestWork)) {
     if (transition.isLive(work.applied)) return AgentTask::Withdraw;
-    const uint16_t cleanup = transition.info(work.manifestWork).cleanupBit;
-    return (transition.state().finalizers(work.manifestWork) & cleanup) != 0 ? AgentTask::ReleaseWork
-                                                                             : AgentTask::None;
+    return mayTakeOff(transition, work.manifestWork) ? AgentTask::ReleaseWork : AgentTask::None;
   }
   if (!transition.isLive(work.manifestWork)) return AgentTask::None;
-  if (!transition.isPresent(work.applied)) return AgentTask::Adopt;
+  if (!transition.isPresent(work.applied))
+    return transition.webhookFails(work.applied, &Interception::onCreate) ? AgentTask::None
+                                                                          : AgentTask::Adopt;
   const auto missing = [&](const WorkLink& link, const LinkState& state) {
     return needsApplying(transition, link, state);
   };

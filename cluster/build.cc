@@ -18,8 +18,8 @@ struct TypeRole {
   ModelRole role;
 };
 
-const std::array<TypeRole, 14>& typeRoles() {
-  static const std::array<TypeRole, 14> kRoles = {{
+const std::array<TypeRole, 15>& typeRoles() {
+  static const std::array<TypeRole, 15> kRoles = {{
       {kube::kNamespaces, ModelRole::Namespace},
       {kube::kPods, ModelRole::Pod},
       {kube::kPersistentVolumeClaims, ModelRole::PersistentVolumeClaim},
@@ -33,6 +33,7 @@ const std::array<TypeRole, 14>& typeRoles() {
       {kube::kCustomResourceDefinitions, ModelRole::Crd},
       {manifestwork::manifestWorkType(), ModelRole::ManifestWork},
       {manifestwork::appliedManifestWorkType(), ModelRole::AppliedManifestWork},
+      {manifestwork::replicaSetType(), ModelRole::ManifestWorkReplicaSet},
       {criticalservice::criticalServiceType(), ModelRole::CriticalService},
   }};
   return kRoles;
@@ -176,8 +177,10 @@ tl::expected<Model, kube::Errors> build(const BuildInput& input) {
   for (const WorkSpec& work : input.works) addWork(builder, work);
   for (const kube::Object& object : input.later) addObject(builder, object, false);
   wireFinalizers(builder);
+  wireReplicaSets(builder);
   wireOwners(builder);
   deriveChildren(builder);
+  wireTimeToLive(builder);
   mountClaims(builder);
   bindVolumes(builder);
   wireContainers(builder);

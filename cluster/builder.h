@@ -45,6 +45,9 @@ void checkRepeated(Builder& builder, const kube::Object& first, const kube::Obje
 void deriveChildren(Builder& builder);
 void mountClaims(Builder& builder);
 void bindVolumes(Builder& builder);
+// What a Job's manifest says: it was suspended; its status has it complete or failed.
+bool isSuspended(const kube::Value& job);
+bool hasEnded(const kube::Value& job);
 // The names of the claims that a workload's Pod template (or a Pod itself) mounts.
 std::vector<std::string> mountedClaims(const kube::Value& content, ModelRole role);
 // True if the claim is bound to the volume; `volumeOfClaim` and `claimOfVolume`: which the other one is, as
@@ -79,6 +82,10 @@ void wireFinalizers(Builder& builder);
 void wireNeeds(Builder& builder);
 // Returns the dependencies of providers that the manifests show.
 criticalservice::DependencyFinder whatIsNeeded(const Builder& builder);
+// cluster/time_to_live.cc, cluster/work_replica_sets.cc: what is deleted by itself once it has finished, and
+// which ManifestWorkReplicaSet made which work.
+void wireTimeToLive(Builder& builder);
+void wireReplicaSets(Builder& builder);
 // cluster/wire_guards.cc: CriticalServices, other people's webhooks, and APIServices.
 void wireServices(Builder& builder);
 void wireWebhooks(Builder& builder);

@@ -73,7 +73,27 @@ void dropLooseReferences(Transition& transition, Slot slot) {
   transition.update(slot, object, Actor::Collector);
 }
 
+// What orphans its dependents is released once each of them was written.
+bool wantsRelease(const Transition& transition, Slot slot, const ObjectState& object) {
+  if (object.live()) return object.owners != 0 && hasLooseReferences(classify(transition, slot, object));
+  if ((object.finalizers & kOrphanBit) != 0) return true;
+  return (object.finalizers & kForegroundBit) != 0 && !hasDependents(transition, slot, true);
+}
+
 }  // namespace
+
+std::vector<Slot> refusedReleases(const Transition& transition, Slot slot) {
+  std::vector<Slot> refused;
+  const ObjectState object = transition.state().object(slot);
+  if (!object.present() || !wantsRelease(transition, slot, object)) return refused;
+  if (transition.webhookFails(slot, &Interception::onUpdate)) refused.push_back(slot);
+  if (object.live() || (object.finalizers & kOrphanBit) == 0) return refused;
+  anyDependent(transition, slot, [&](Slot dependent, size_t) {
+    if (transition.webhookFails(dependent, &Interception::onUpdate)) refused.push_back(dependent);
+    return false;
+  });
+  return refused;
+}
 
 bool collectorDeletes(const Transition& transition, Slot slot, const ObjectState& object) {
   // What already terminates is left alone, unless it waits for its own dependents in the foreground.
@@ -99,9 +119,7 @@ DeleteRequest collectorRequest(const Transition& transition, Slot slot) {
 }
 
 bool collectorReleases(const Transition& transition, Slot slot, const ObjectState& object) {
-  if (object.live()) return object.owners != 0 && hasLooseReferences(classify(transition, slot, object));
-  if ((object.finalizers & kOrphanBit) != 0) return true;
-  return (object.finalizers & kForegroundBit) != 0 && !hasDependents(transition, slot, true);
+  return wantsRelease(transition, slot, object) && refusedReleases(transition, slot).empty();
 }
 
 void collectorRelease(Transition& transition, Slot slot) {

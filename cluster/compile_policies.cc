@@ -188,8 +188,8 @@ class PolicyCompiler {
     };
     for (uint32_t step = 0; step < model_.steps.size(); ++step)
       policy.exemptSteps.push_back(isExempt(Actor::Client, step, model_.steps[step].object));
-    for (const Actor actor :
-         {Actor::Agent, Actor::Collector, Actor::Lifecycle, Actor::Workloads, Actor::Lastout}) {
+    for (const Actor actor : {Actor::Agent, Actor::Collector, Actor::Lifecycle, Actor::Workloads,
+                              Actor::TimeToLive, Actor::ReplicaSets, Actor::Lastout}) {
       // Workload controllers count as exempt only if the policy exempts all of them.
       bool is = !model_.slots.empty();
       for (Slot slot = 0; is && slot < model_.slots.size(); ++slot) is = isExempt(actor, kNone, slot);

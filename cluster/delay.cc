@@ -30,6 +30,11 @@ milliseconds agentDelay(const Timing& timing, const Transition& transition, uint
   }
 }
 
+// From the moment at which it may finish; what has finished already counts from the start.
+milliseconds lifeOf(const Timing& timing, const TimeToLive& timeToLive) {
+  return timeToLive.afterFinished + (timeToLive.finishesAnyway ? milliseconds{0} : timing.jobRuns);
+}
+
 // Recorded for the garbage collector and the namespace controller, whose delays say it themselves; the work
 // queues of Kubernetes' other controllers and of the agent double their delay in the same way. Clients, and
 // lastout in what it does by itself, come back after the same time again.
@@ -45,6 +50,9 @@ bool doublesItsDelay(Kind kind) {
     case Kind::PodStop:
     case Kind::ClaimRelease:
     case Kind::VolumeRelease:
+    case Kind::DeleteFinished:
+    case Kind::ReplicaSetWork:
+    case Kind::ReplicaSetFinish:
     case Kind::Finalize:
       return true;
     default:
@@ -128,6 +136,11 @@ milliseconds Machine::delay(StateRef state, const Action& action, uint32_t attem
     case Kind::ClaimRelease:
     case Kind::VolumeRelease:
       return timing.claimRelease;
+    case Kind::DeleteFinished:
+      return attempt == 0 ? lifeOf(timing, *model_->slots[action.a].timeToLive) : timing.workloadSync;
+    case Kind::ReplicaSetWork:
+    case Kind::ReplicaSetFinish:
+      return timing.agentReact;
     case Kind::DeleteDeferred:
       return attempt == 0 ? timing.deferredDeletion : timing.deferredDeletionRetry;
     case Kind::KeepWork:

@@ -1,6 +1,7 @@
 // What Kubernetes makes of a workload by itself: a Deployment's ReplicaSet, and Pods; and what uses claims
 // and volumes.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <tuple>
 
@@ -57,11 +58,7 @@ bool isTrue(const kube::Value* value) {
 
 // How many Pods a Job runs at once: none while it is suspended, or once it has ended.
 uint8_t parallelismOf(Builder& builder, Slot job, const kube::Value& content) {
-  const auto hasEnded = [&](std::string_view condition) {
-    const kube::Value* found = kube::statusCondition(content, condition);
-    return found != nullptr && kube::textAt(*found, {"status"}) == "True";
-  };
-  if (isTrue(content.at({"spec", "suspend"})) || hasEnded("Complete") || hasEnded("Failed")) return 0;
+  if (isSuspended(content) || hasEnded(content)) return 0;
   int64_t pods = 1;
   const kube::Value* completions = content.at({"spec", "completions"});
   for (const kube::Value* field : {content.at({"spec", "parallelism"}), completions}) {
@@ -176,6 +173,15 @@ void addPods(Model& model, Slot workload, size_t count, size_t present) {
     addOwner(model, pod, {.owner = workload, .controller = true, .blockOwnerDeletion = true}, true);
     model.slots[workload].children.push_back(pod);
   }
+}
+
+bool isSuspended(const kube::Value& job) { return isTrue(job.at({"spec", "suspend"})); }
+
+bool hasEnded(const kube::Value& job) {
+  return std::ranges::any_of(std::array{"Complete", "Failed"}, [&](std::string_view condition) {
+    const kube::Value* found = kube::statusCondition(job, condition);
+    return found != nullptr && kube::textAt(*found, {"status"}) == "True";
+  });
 }
 
 void deriveChildren(Builder& builder) {

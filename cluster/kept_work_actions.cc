@@ -104,7 +104,8 @@ bool isLeftBehind(const Transition& transition, Slot applied, Slot slot) {
 }
 
 bool keepingChanges(const Transition& transition, Slot applied) {
-  return keptWorkPlan(transition, applied).keeping != Keeping::AsItIs;
+  return keptWorkPlan(transition, applied).keeping != Keeping::AsItIs &&
+         !transition.webhookFails(applied, &Interception::onUpdate);
 }
 
 void changeKeeping(Transition& transition, Slot applied) {

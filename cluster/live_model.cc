@@ -20,7 +20,9 @@ uint32_t roomFor(uint32_t room, size_t wanted) {
 // A live cluster stores Jobs and CronJobs, and runs none.
 ModelRole liveRoleOf(const kube::GroupResource& type) {
   const ModelRole role = roleOf(type);
-  return role == ModelRole::Job || role == ModelRole::CronJob ? ModelRole::Plain : role;
+  const bool isNotRun =
+      role == ModelRole::Job || role == ModelRole::CronJob || role == ModelRole::ManifestWorkReplicaSet;
+  return isNotRun ? ModelRole::Plain : role;
 }
 
 void takeOver(std::vector<uint64_t>& words, const Layout& from, const Layout& to) {

@@ -45,7 +45,8 @@ void addLive(const Transition& transition, Slot slot, const ObjectState& object,
       if (workloadNeedsSync(transition, slot)) out.push_back({Kind::WorkloadSync, Actor::Workloads, slot, 0});
       break;
     case ModelRole::Pod:
-      if ((object.value & kReady) == 0 && transition.areAllPresent(transition.info(slot).startsWith))
+      if ((object.value & kReady) == 0 && transition.areAllPresent(transition.info(slot).startsWith) &&
+          !transition.webhookFails(slot, &Interception::onStart))
         out.push_back({Kind::PodReady, Actor::Kubelet, slot, 0});
       break;
     default:
@@ -87,32 +88,40 @@ void addFinalizers(const Transition& transition, Slot slot, const ObjectState& o
 // Whose actions are listed: a Namespace may bring along the deletions of what is in it.
 enum class Listed : uint8_t { Own, WithContent };
 
-void addTerminating(const Transition& transition, Slot slot, const ObjectState& object, Listed listed,
-                    std::vector<Action>& out) {
+// What its own controller does about an object that terminates.
+void addCleanup(const Transition& transition, Slot slot, Listed listed, std::vector<Action>& out) {
   const SlotInfo& info = transition.info(slot);
-  addFinalizers(transition, slot, object, out);
-  if ((object.finalizers & info.policyBits) != 0 && transition.bitsToLetGo(slot) != 0)
-    out.push_back({Kind::LetGo, Actor::Lastout, slot, 0});
-  if (info.role == ModelRole::Pod && (object.value & kStopped) == 0)
-    out.push_back({Kind::PodStop, Actor::Kubelet, slot, 0});
-  if ((object.finalizers & info.cleanupBit) == 0) return;
-  if (info.role == ModelRole::Namespace) {
-    if (listed == Listed::WithContent) {
-      std::optional<bool> awaits;
-      for (Slot content : info.content) addNamespaceDelete(transition, content, awaits, out);
-    }
-    // docs/semantics.md, "The rules", APIServices.
-    if (namespaceIsEmpty(transition, slot) && !transition.discoveryFails())
-      out.push_back({Kind::NamespaceFinish, Actor::Lifecycle, slot, 0});
+  if (info.role == ModelRole::Namespace && listed == Listed::WithContent) {
+    std::optional<bool> awaits;
+    for (Slot content : info.content) addNamespaceDelete(transition, content, awaits, out);
   }
   if (info.role == ModelRole::Crd && crdDeletesInstances(transition, slot))
     out.push_back({Kind::CrdInstances, Actor::CrdCleanup, slot, 0});
+  if (transition.webhookFails(slot, &Interception::onCleanup)) return;
+  // docs/semantics.md, "The rules", APIServices.
+  if (info.role == ModelRole::Namespace && namespaceIsEmpty(transition, slot) && !transition.discoveryFails())
+    out.push_back({Kind::NamespaceFinish, Actor::Lifecycle, slot, 0});
   if (info.role == ModelRole::Crd && crdIsEmpty(transition, slot))
     out.push_back({Kind::CrdFinish, Actor::CrdCleanup, slot, 0});
   if (info.role == ModelRole::PersistentVolumeClaim && isUnused(transition, slot))
     out.push_back({Kind::ClaimRelease, Actor::Claims, slot, 0});
   if (info.role == ModelRole::PersistentVolume && isUnused(transition, slot))
     out.push_back({Kind::VolumeRelease, Actor::Claims, slot, 0});
+  if (info.role == ModelRole::ManifestWorkReplicaSet && isDoneWithWorks(transition, slot))
+    out.push_back({Kind::ReplicaSetFinish, Actor::ReplicaSets, slot, 0});
+}
+
+void addTerminating(const Transition& transition, Slot slot, const ObjectState& object, Listed listed,
+                    std::vector<Action>& out) {
+  const SlotInfo& info = transition.info(slot);
+  addFinalizers(transition, slot, object, out);
+  if ((object.finalizers & info.policyBits) != 0 && transition.bitsToLetGo(slot) != 0)
+    out.push_back({Kind::LetGo, Actor::Lastout, slot, 0});
+  // The node reports it by a DELETE.
+  if (info.role == ModelRole::Pod && (object.value & kStopped) == 0 &&
+      !transition.webhookFails(slot, &Interception::onDelete))
+    out.push_back({Kind::PodStop, Actor::Kubelet, slot, 0});
+  if ((object.finalizers & info.cleanupBit) != 0) addCleanup(transition, slot, listed, out);
 }
 
 // What lastout does for deletion policies by itself, but for letting go.
@@ -127,6 +136,8 @@ void addForPolicies(const Transition& transition, Slot slot, const ObjectState& 
 }
 
 void addObject(const Transition& transition, Slot slot, Listed listed, std::vector<Action>& out) {
+  if (replicaSetTask(transition, slot) != ReplicaSetTask::None)
+    out.push_back({Kind::ReplicaSetWork, Actor::ReplicaSets, slot, 0});
   if (!transition.isPresent(slot)) return;
   const ObjectState object = transition.state().object(slot);
   addFlight(object.collector, Actor::Collector, slot, out);
@@ -143,6 +154,7 @@ void addObject(const Transition& transition, Slot slot, Listed listed, std::vect
   }
   if (object.collector.phase == Flight::Phase::None && collectorDeletes(transition, slot, object))
     out.push_back({Kind::CollectorDelete, Actor::Collector, slot, 0});
+  if (hasOutlivedItself(transition, slot)) out.push_back({Kind::DeleteFinished, Actor::TimeToLive, slot, 0});
   if (lastoutDeletes(transition, slot, object))
     out.push_back({Kind::DeleteDeferred, Actor::Lastout, slot, 0});
   addLive(transition, slot, object, out);
@@ -342,10 +354,17 @@ void Machine::apply(StateRef state, const Action& action, Events* events,
     case Kind::NamespaceFinish:
     case Kind::ClaimRelease:
     case Kind::VolumeRelease:
+    case Kind::ReplicaSetFinish:
       transition.dropFinalizers(action.a, model_->slots[action.a].cleanupBit, action.actor);
       break;
     case Kind::WorkloadSync:
       workloadSync(transition, action.a);
+      break;
+    case Kind::DeleteFinished:
+      deleteFinished(transition, action.a);
+      break;
+    case Kind::ReplicaSetWork:
+      replicaSetStep(transition, action.a);
       break;
     case Kind::PodReady:
       podReady(transition, action.a);

@@ -25,6 +25,8 @@ enum class Actor : uint8_t {
   Kubelet,
   Claims,
   Finalizers,
+  TimeToLive,   // the TTL controller, of Jobs and, on the hub, of ManifestWorks
+  ReplicaSets,  // the controller of ManifestWorkReplicaSets
   Lastout
 };
 
@@ -47,6 +49,9 @@ struct Action {
     PodStop,           // a: Pod. The node reports it gone
     ClaimRelease,      // a: claim that no Pod mounts
     VolumeRelease,     // a: volume that no claim is bound to
+    DeleteFinished,    // a: Job or ManifestWork. It has finished, and its time to live is over
+    ReplicaSetWork,    // a: ManifestWork. Its ManifestWorkReplicaSet makes it, or deletes it
+    ReplicaSetFinish,  // a: ManifestWorkReplicaSet. It waits for no work any more
     DeleteDeferred,    // a: slot. lastout deletes what it denied to a controller before
     KeepWork,          // a: AppliedManifestWork. lastout sets its finalizer, or removes it
     HoldProvider,      // a: provider. lastout sets its finalizer, takes it off, or is about to let it go

@@ -70,6 +70,7 @@ enum class ModelRole : uint8_t {
   ManifestWork,
   AppliedManifestWork,
   CriticalService,
+  ManifestWorkReplicaSet,
 };
 
 // True if spec.replicas says how many children an object of this role has.
@@ -95,9 +96,12 @@ struct Interception {
   Slot service = kNone;            // the same; kNone: it is not in the model, so that nobody answers
   bool hasOtherEndpoints = false;  // the Service selects no Pods: whoever is behind it is taken to answer
   std::vector<Slot> workloads;     // what that Service selects
+  // The requests for which it is called (kube::ReviewedOperations).
   bool onCreate = false;
   bool onUpdate = false;
   bool onDelete = false;
+  bool onCleanup = false;
+  bool onStart = false;
 };
 
 // What people and lastout write on an object: its labels, its annotations and, of a custom resource, all
@@ -134,6 +138,12 @@ struct Removal {
   RemovalNeeds needs = {};
 };
 
+// What is deleted by itself once it has finished: a Job or a ManifestWork with ttlSecondsAfterFinished.
+struct TimeToLive {
+  std::chrono::seconds afterFinished{0};
+  bool finishesAnyway = false;  // it has finished at the start, or does so whatever becomes of its Pods
+};
+
 struct SlotInfo {
   kube::ObjectKey key;
   ModelRole role = ModelRole::Plain;
@@ -145,7 +155,8 @@ struct SlotInfo {
       finalizers;  // the vocabulary: bit i of the state is finalizers[i], beside the collector's
   uint16_t finalizersAtCreation = 0;
   uint16_t cleanupBit = 0;  // what its own controller removes: a CRD's clean-up, a Namespace's "kubernetes",
-                            // a claim's pvc-protection, a volume's pv-protection, a work's clean-up
+                            // a claim's pvc-protection, a volume's pv-protection, the clean-up of a work or
+                            // of a ManifestWorkReplicaSet
   uint16_t keptBit = 0;     // AppliedManifestWork: lastout's finalizer, where lastout keeps works
   uint16_t heldBit = 0;     // what a CriticalService that says Hold names: lastout's finalizer for that
   uint16_t policyBits = 0;  // the finalizers by which deletion policies hold it
@@ -157,19 +168,23 @@ struct SlotInfo {
   std::vector<Slot> dependents;   // slots that can name this one as an owner
   std::vector<Slot> content;      // Namespace: objects in it; Crd: objects of its type
   std::vector<Slot> children;   // workloads: ReplicaSet or Pods; ReplicaSet: Pods; claim: Pods that mount it;
-                                // volume: claims that are bound to it; Namespace: Pods in it
+                                // volume: claims that are bound to it; Namespace: Pods in it;
+                                // ManifestWorkReplicaSet: the ManifestWorks that it made
   uint8_t valueAtCreation = 0;  // workloads: replicas; CriticalService: intent
   std::vector<Interception> interceptions;
   std::vector<Slot> startsWith;  // Pods: what none can start without
   std::vector<Slot> rights;      // workloads, Pods: their ServiceAccount, its bindings and their roles
   std::vector<admission::GuardEntry> guardEntries;  // why lastout decides its DELETE; empty: not guarded
-  std::vector<ObjectForm> forms;      // the vocabulary of what is written on it; [0] at creation
-  uint32_t work = kNone;              // ManifestWork, AppliedManifestWork: its work
-  uint32_t service = kNone;           // CriticalService: its number in Model::rules
-  std::vector<uint32_t> steps;        // client steps that name it
-  std::vector<uint32_t> links;        // works' links to it
-  std::vector<Removal> removals;      // which finalizer controllers act on it
-  std::array<uint8_t, 6> monitors{};  // per EventKind: bit number + 1; 0: not watched
+  std::vector<ObjectForm> forms;         // the vocabulary of what is written on it; [0] at creation
+  uint32_t work = kNone;                 // ManifestWork, AppliedManifestWork: its work
+  Slot replicaSet = kNone;               // ManifestWork: the ManifestWorkReplicaSet that made it
+  bool waitsForWorks = false;            // ManifestWorkReplicaSet: cascadeDeletionPolicy Foreground
+  std::optional<TimeToLive> timeToLive;  // Job, ManifestWork; nullopt: it is not deleted by itself
+  uint32_t service = kNone;              // CriticalService: its number in Model::rules
+  std::vector<uint32_t> steps;           // client steps that name it
+  std::vector<uint32_t> links;           // works' links to it
+  std::vector<Removal> removals;         // which finalizer controllers act on it
+  std::array<uint8_t, 6> monitors{};     // per EventKind: bit number + 1; 0: not watched
 };
 
 // Returns the names of those finalizers of the slot's vocabulary, the garbage collector's last.
@@ -344,6 +359,7 @@ struct Timing {
   Ms podReady{1000}, podStop{500};
   Ms workloadSync{50};
   Ms claimRelease{50};  // of a volume, too
+  Ms jobRuns{10'000};   // from its first Ready Pod, or a work's last object, until it has finished
   Ms clientRetry{10'000};
   Ms deferredDeletion{20},
       deferredDeletionRetry{1000};  // lastout's DELETE, after its verdict has turned; after a refusal

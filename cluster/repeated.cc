@@ -114,6 +114,8 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
     case ModelRole::DaemonSet:
     case ModelRole::Job:
       if (role == ModelRole::Job && !sameAt(first, again, {"spec", "parallelism"})) return "spec.parallelism";
+      if (role == ModelRole::Job && !sameAt(first, again, {"spec", "ttlSecondsAfterFinished"}))
+        return "spec.ttlSecondsAfterFinished";
       if (!sameAt(first, again, {"spec", "template", "metadata", "labels"})) return "Pod labels";
       [[fallthrough]];
     case ModelRole::Pod:

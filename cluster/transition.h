@@ -68,6 +68,10 @@ class Transition {
   bool discoveryFails() const;
   // Returns why the object cannot be created now; nullopt: it can.
   std::optional<CreationRefusal> refusesCreation(Slot slot, bool serverSide = false) const;
+  // Returns true if a controller can create the object now, which is absent.
+  bool mayCreate(Slot slot) const {
+    return !refusesCreation(slot) && !webhookFails(slot, &Interception::onCreate);
+  }
 
   // lastout's verdict, ALLOW where lastout is not there: on a DELETE that ends the object, and on this one.
   admission::Decision decide(Slot slot) const;
@@ -159,6 +163,9 @@ bool collectorDeletes(const Transition& transition, Slot slot, const ObjectState
 bool collectorReleases(const Transition& transition, Slot slot, const ObjectState& object);
 DeleteRequest collectorRequest(const Transition& transition, Slot slot);
 void collectorRelease(Transition& transition, Slot slot);
+// Returns the objects whose UPDATE keeps the collector from releasing this one: itself or, where it orphans
+// its dependents, some of them.
+std::vector<Slot> refusedReleases(const Transition& transition, Slot slot);
 // cluster/deferred_deletion_actions.cc
 void deferDeletion(Transition& transition, const DeleteRequest& request);  // which was denied
 void forgetDeferredDeletion(Transition& transition, Slot service);  // with a CriticalService that is gone
@@ -197,5 +204,14 @@ DeleteRequest namespaceRequest(Slot content);
 bool workloadNeedsSync(const Transition& transition, Slot workload);
 void workloadSync(Transition& transition, Slot workload);
 bool isUnused(const Transition& transition, Slot storage);  // of a claim or a volume
+// cluster/time_to_live.cc
+// Returns true if the object may have finished by now, and is deleted by itself after that.
+bool hasOutlivedItself(const Transition& transition, Slot slot);
+void deleteFinished(Transition& transition, Slot slot);
+// cluster/work_replica_sets.cc
+enum class ReplicaSetTask : uint8_t { None, Create, Delete };
+ReplicaSetTask replicaSetTask(const Transition& transition, Slot work);
+void replicaSetStep(Transition& transition, Slot work);
+bool isDoneWithWorks(const Transition& transition, Slot replicaSet);
 
 }  // namespace lastout::cluster

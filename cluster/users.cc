@@ -10,6 +10,10 @@ namespace {
 
 constexpr std::string_view kServiceAccount = "system:serviceaccount:";
 
+// As which the work controllers of a hub run.
+constexpr std::string_view kHubController =
+    "system:serviceaccount:open-cluster-management-hub:cluster-manager-work-controller-sa";
+
 std::string controllerAccount(std::string_view name) {
   return std::string(kServiceAccount) + "kube-system:" + std::string(name);
 }
@@ -38,6 +42,11 @@ std::string userOf(const Model& model, Actor actor, uint32_t by, Slot object) {
       return controllerAccount("namespace-controller");
     case Actor::Workloads:
       return controllerAccount(workloadController(model, object));
+    case Actor::TimeToLive:
+      return model.slots[object].role == ModelRole::Job ? controllerAccount("ttl-after-finished-controller")
+                                                        : std::string(kHubController);
+    case Actor::ReplicaSets:
+      return std::string(kHubController);
     case Actor::Lastout:
       return std::string(kServiceAccount) + "lastout:lastout";
     default:

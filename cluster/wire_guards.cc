@@ -156,6 +156,8 @@ void addWebhook(Builder& builder, Slot configuration, const kube::CalledWebhook&
     interception.onCreate = reviewed.onCreate;
     interception.onUpdate = reviewed.onUpdate;
     interception.onDelete = reviewed.onDelete;
+    interception.onCleanup = reviewed.onCleanup;
+    interception.onStart = reviewed.onStart;
     info.interceptions.push_back(interception);
   }
 }
@@ -165,7 +167,7 @@ void addWebhook(Builder& builder, Slot configuration, const kube::CalledWebhook&
 void addConversion(Builder& builder, Slot crd, const kube::CallAddress& address) {
   if (address.isUrl()) return;
   Interception interception = called(builder, crd, address.service);
-  interception.onCreate = interception.onUpdate = interception.onDelete = true;
+  interception.onCreate = interception.onUpdate = interception.onDelete = interception.onCleanup = true;
   for (SlotInfo& info : builder.model.slots) {
     if (info.crd == crd) info.interceptions.push_back(interception);
   }

@@ -45,12 +45,16 @@ WorkloadChange nextTask(const Transition& transition, Slot workload) {
     const ObjectState childObject = transition.state().object(child);
     const bool isWanted = i < count;
     if (!childObject.present()) {
-      if (isWanted && !transition.refusesCreation(child)) return {Task::Create, child};
+      if (isWanted && transition.mayCreate(child)) return {Task::Create, child};
       continue;
     }
     if (!childObject.live()) continue;
     const OwnerState owner = childObject.owner(ownerIndex(transition, workload, child));
-    if (owner == OwnerState::None) return {Task::Adopt, child};
+    const bool mayWrite = !transition.webhookFails(child, &Interception::onUpdate);
+    if (owner == OwnerState::None) {
+      if (mayWrite) return {Task::Adopt, child};
+      continue;
+    }
     if (owner == OwnerState::Dangling) continue;  // another's; the garbage collector takes it away
     // Old ReplicaSets keep their replicas, and stay for a roll-back.
     if (!isWanted && spec.role == ModelRole::Deployment) continue;
@@ -58,7 +62,7 @@ WorkloadChange nextTask(const Transition& transition, Slot workload) {
       if (!transition.isRefused(childRequest(child))) return {Task::Delete, child};
       if (refused.task == Task::None) refused = {Task::Delete, child};
     }
-    if (isWanted && spec.role == ModelRole::Deployment && childObject.value != object.value)
+    if (isWanted && mayWrite && spec.role == ModelRole::Deployment && childObject.value != object.value)
       return {Task::Scale, child};
   }
   return refused;

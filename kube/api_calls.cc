@@ -18,12 +18,20 @@ CalledWebhook webhookOf(const Value& webhook) {
   result.address = addressIn(webhook.find("clientConfig"));
   result.failureIsIgnored = textAt(webhook, {"failurePolicy"}) == "Ignore";
   result.hasMatchConditions = !listAt(webhook, {"matchConditions"}).empty();
+  result.matchesExactly = textAt(webhook, {"matchPolicy"}) == "Exact";
   Errors ignored;  // what cannot be understood is left out
   Fields fields(webhook, "", "", ignored);
   for (Fields& rule : fields.items("rules")) result.matches.rules.push_back(readRule(rule));
   result.matches.namespaceSelector = selectorIn(webhook, "namespaceSelector");
   result.matches.objectSelector = selectorIn(webhook, "objectSelector");
   return result;
+}
+
+// The subresource by which Kubernetes takes its own finalizer off an object of that type; empty: the object
+// itself.
+std::string_view cleanupSubresource(const GroupResource& type) {
+  if (type == kNamespaces) return "finalize";
+  return type == kCustomResourceDefinitions ? std::string_view("status") : std::string_view();
 }
 
 }  // namespace
@@ -42,24 +50,29 @@ ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const Object
   ReviewedOperations result;
   // Webhook configurations themselves are exempt (docs/semantics.md, "The rules").
   if (object.type.group == kAdmissionRegistrationGroup) return result;
-  if (webhook.matches.rules.empty() || !webhook.matches.objectSelector.matches(labels)) return result;
+  if (webhook.matches.rules.empty()) return result;
   // A manifest need not have the label that every Namespace gets.
   Labels labelsOfNamespace = namespaceLabels == nullptr ? Labels() : *namespaceLabels;
   labelsOfNamespace.emplace(kNamespaceNameLabel,
                             object.type == kNamespaces ? object.name : object.namespaceName);
-  const auto reaches = [&](std::string_view operation) {
+  const auto reaches = [&](std::string_view operation, std::string_view subresource,
+                           const Labels& labelsOfObject) {
     const AdmissionAttributes request{.operation = operation,
                                       .type = object.type,
                                       .version = {},
-                                      .subresource = {},
+                                      .subresource = subresource,
                                       .namespaceName = object.namespaceName,
                                       .name = object.name};
-    return matchesRules(webhook.matches, request) &&
+    return webhook.matches.objectSelector.matches(labelsOfObject) && matchesRules(webhook.matches, request) &&
            (namespaceLabels == nullptr || matchesNamespace(webhook.matches, request, labelsOfNamespace));
   };
-  result.onCreate = reaches("CREATE");
-  result.onUpdate = reaches("UPDATE");
-  result.onDelete = reaches("DELETE");
+  result.onCreate = reaches("CREATE", {}, labels);
+  result.onUpdate = reaches("UPDATE", {}, labels);
+  result.onDelete = reaches("DELETE", {}, labels);
+  result.onCleanup = reaches("UPDATE", cleanupSubresource(object.type), labels);
+  // The scheduler's Binding has no labels.
+  if (object.type == kPods)
+    result.onStart = reaches("CREATE", "binding", {}) || reaches("UPDATE", "status", labels);
   return result;
 }
 

@@ -19,12 +19,16 @@ struct CallAddress {
   bool isUrl() const { return service.name.empty(); }
 };
 
-// The operations on one object about which a webhook is asked.
+// The requests for one object about which a webhook is asked.
 struct ReviewedOperations {
   bool onCreate = false;
-  bool onUpdate = false;
+  bool onUpdate = false;  // a patch, too, and with it the removal of a finalizer
   bool onDelete = false;
-  bool any() const { return onCreate || onUpdate || onDelete; }
+  // The UPDATE by which Kubernetes takes its own finalizer off: `namespaces/finalize` of a Namespace,
+  // `customresourcedefinitions/status` of a CRD, and of any other object the UPDATE of itself.
+  bool onCleanup = false;
+  bool onStart = false;  // of a Pod: the CREATE of `pods/binding`, or the UPDATE of `pods/status`
+  bool any() const { return onCreate || onUpdate || onDelete || onCleanup || onStart; }
 };
 
 // One webhook of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration.
@@ -34,6 +38,7 @@ struct CalledWebhook {
   MatchResources matches;
   bool failureIsIgnored = false;
   bool hasMatchConditions = false;
+  bool matchesExactly = false;  // matchPolicy: Exact
   bool isOfLastout() const { return name.ends_with(".lastout.dev"); }
 };
 
@@ -41,7 +46,7 @@ struct CalledWebhook {
 // selects everything. Empty for an object of another type.
 std::vector<CalledWebhook> webhooksOf(const GroupResource& type, const Value& configuration);
 
-// Returns the operations on the object about which the webhook is asked, whatever its matchConditions say and
+// Returns the requests for the object about which the webhook is asked, whatever its matchConditions say and
 // whichever version the request has. `namespaceLabels`: of the object's namespace, or a Namespace's own;
 // nullptr: they are not known, and match.
 ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const ObjectKey& object,

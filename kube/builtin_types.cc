@@ -87,6 +87,7 @@ constexpr KnownType kCustom[] = {
     {kLastoutGroup, kLastoutVersion, "deletionpolicies", "DeletionPolicy", kCluster, {"delpol"}},
     {kWorkGroup, kWorkVersion, "manifestworks", "ManifestWork", kNamespaced, {}},
     {kWorkGroup, kWorkVersion, "appliedmanifestworks", "AppliedManifestWork", kCluster, {}},
+    {kWorkGroup, "v1alpha1", "manifestworkreplicasets", "ManifestWorkReplicaSet", kNamespaced, {"mwrs"}},
 };
 
 constexpr WorkloadType kWorkloads[] = {

@@ -32,9 +32,9 @@ enum class WordRank : uint8_t { Plural, SingularOrKind, ShortName };
 // removes.
 class ResourceMap {
  public:
-  // Kubernetes' built-in types, ManifestWork, AppliedManifestWork and lastout's own two. The last four are
-  // defined by CRDs as everything else is, so `builtIn` is false of them; they are known without their CRD
-  // being in the input. Always the same one; copy it before adding to it.
+  // Kubernetes' built-in types, three of Open Cluster Management (ManifestWorks) and lastout's own two. These
+  // five are defined by CRDs as everything else is, so `builtIn` is false of them; they are known without
+  // their CRD being in the input. Always the same one; copy it before adding to it.
   static const ResourceMap& builtIn();
 
   // Adds or replaces a type. A later CRD of the same group/resource replaces an earlier one.

@@ -18,6 +18,40 @@ kube::GroupResource appliedManifestWorkType() {
   return {std::string(kube::kWorkGroup), "appliedmanifestworks"};
 }
 
+kube::GroupResource replicaSetType() { return {std::string(kube::kWorkGroup), "manifestworkreplicasets"}; }
+
+bool isMadeBy(const kube::ObjectMeta& work, const kube::ObjectKey& replicaSet) {
+  // A label of this name, or one that begins with it: newer hubs write a hash into the label, and the name
+  // into an annotation.
+  constexpr std::string_view kMadeBy = "work.open-cluster-management.io/manifestworkreplicaset";
+  const auto names = [&](const kube::Labels& written, char between) {
+    const std::string name = replicaSet.namespaceName + between + replicaSet.name;
+    return std::ranges::any_of(written, [&](const auto& one) {
+      return std::string_view(one.first).starts_with(kMadeBy) && one.second == name;
+    });
+  };
+  return names(work.labels, '.') || names(work.annotations, '/');
+}
+
+bool waitsForWorks(const kube::Value& replicaSet) {
+  return kube::textAt(replicaSet, {"spec", "cascadeDeletionPolicy"}) == "Foreground";
+}
+
+std::optional<TimeToLive> timeToLiveOf(const kube::Value& work) {
+  const kube::Value* seconds = work.at({"spec", "deleteOption", "ttlSecondsAfterFinished"});
+  if (seconds == nullptr || seconds->asInteger() == nullptr) return std::nullopt;
+  const kube::Value* complete = kube::statusCondition(work, "Complete");
+  const bool isComplete = complete != nullptr && kube::textAt(*complete, {"status"}) == "True";
+  const bool mayBe =
+      std::ranges::any_of(kube::listAt(work, {"spec", "manifestConfigs"}), [](const kube::Value& config) {
+        return std::ranges::any_of(kube::listAt(config, {"conditionRules"}), [](const kube::Value& rule) {
+          return kube::textAt(rule, {"condition"}) == "Complete";
+        });
+      });
+  if (!isComplete && !mayBe) return std::nullopt;
+  return TimeToLive{.seconds = *seconds->asInteger(), .isComplete = isComplete};
+}
+
 bool DeleteOption::orphans(const kube::ObjectKey& object) const {
   if (policy == PropagationPolicy::Foreground) return false;
   return policy == PropagationPolicy::Orphan ||

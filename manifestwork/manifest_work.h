@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ namespace lastout::manifestwork {
 
 kube::GroupResource manifestWorkType();         // manifestworks.work.open-cluster-management.io
 kube::GroupResource appliedManifestWorkType();  // appliedmanifestworks.work.open-cluster-management.io
+kube::GroupResource replicaSetType();           // manifestworkreplicasets.work.open-cluster-management.io
 
 inline constexpr std::string_view kAppliedKind = "AppliedManifestWork";
 
@@ -24,6 +26,11 @@ inline constexpr std::string_view kAppliedKind = "AppliedManifestWork";
 inline constexpr std::string_view kWorkFinalizer = "cluster.open-cluster-management.io/manifest-work-cleanup";
 inline constexpr std::string_view kAppliedFinalizer =
     "cluster.open-cluster-management.io/applied-manifest-work-cleanup";
+
+// The finalizer of a ManifestWorkReplicaSet: its controller deletes the works that it has made, and takes it
+// off. Of the group's other two only the first word differs.
+inline constexpr std::string_view kReplicaSetFinalizer =
+    "work.open-cluster-management.io/manifest-work-cleanup";
 
 // spec.deleteOption: which of its objects the work leaves behind when it is deleted. While it says so of an
 // object, the agent keeps its owner reference off that, and deletes it with no work.
@@ -72,9 +79,9 @@ kube::Result<void> addEmbeddedTypes(std::span<const kube::Value> documents, std:
 
 // A ManifestWork in either form. `objects` are those that shorthand words may name: the file's own. A word
 // must name exactly one of them. Reports all that is wrong: words that name nothing or several objects
-// (listing them), manifests that are none, the same object twice, unknown fields of the spec. Of
-// deleteOption.ttlSecondsAfterFinished and executor nothing is read: no work completes here, and the agent's
-// rights are those of its user.
+// (listing them), manifests that are none, the same object twice, unknown fields of the spec. Of executor
+// nothing is read: the agent's rights are those of its user. For deleteOption.ttlSecondsAfterFinished there
+// is timeToLiveOf().
 tl::expected<ManifestWork, kube::Errors> parseWork(const kube::Object& object,
                                                    std::span<const kube::Object> objects,
                                                    const kube::ResourceMap& types);
@@ -85,6 +92,23 @@ tl::expected<AppliedManifestWork, kube::Errors> parseApplied(const kube::Object&
 
 // Reads spec.deleteOption of a stored work as the agent does: what it does not know is as if it were absent.
 DeleteOption deleteOptionOf(const kube::Value& work);
+
+// spec.deleteOption.ttlSecondsAfterFinished: the hub deletes the work so long after it was complete.
+// https://open-cluster-management.io/docs/concepts/work-distribution/manifestwork/
+struct TimeToLive {
+  int64_t seconds = 0;
+  bool isComplete = false;  // its status says so; else one of its conditionRules may
+};
+// Returns that of a stored work; nullopt: it has none, or nothing ever makes it complete.
+std::optional<TimeToLive> timeToLiveOf(const kube::Value& work);
+
+// Returns true if the work says that the ManifestWorkReplicaSet made it: in a label, "<namespace>.<name>", or
+// in an annotation, "<namespace>/<name>".
+bool isMadeBy(const kube::ObjectMeta& work, const kube::ObjectKey& replicaSet);
+
+// Returns true if the ManifestWorkReplicaSet stays until its works are gone (cascadeDeletionPolicy
+// Foreground); false: until their deletion was accepted.
+bool waitsForWorks(const kube::Value& replicaSet);
 
 // What the status of an AppliedManifestWork lists; what is written otherwise than an agent does is left out.
 std::vector<kube::ObjectKey> recordedObjects(const kube::Value& applied);

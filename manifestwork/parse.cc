@@ -146,7 +146,7 @@ class WorkReader {
   void readDeleteOption(kube::Fields& spec) {
     std::optional<kube::Fields> option = spec.fields("deleteOption");
     if (!option) return;
-    option->allow({"ttlSecondsAfterFinished"});  // a work does not complete here
+    option->allow({"ttlSecondsAfterFinished"});  // timeToLiveOf() reads it
     const auto policy = option->oneOf("propagationPolicy", {"Foreground", "Orphan", "SelectivelyOrphan"});
     if (policy) deleteOption_.policy = policyNamed(*policy);
     if (std::optional<kube::Fields> orphans = option->fields("selectivelyOrphans")) {

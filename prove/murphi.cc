@@ -233,6 +233,12 @@ kube::Errors uncovered(const cluster::Model& model) {
         {"a model for Rumur has no rules for " + what + ": prove the scenario without --murphi", {}, {}});
   };
   if (!model.works.empty()) refuse("ManifestWorks");
+  const auto hasReplicaSets = [](const SlotInfo& info) {
+    return info.role == cluster::ModelRole::ManifestWorkReplicaSet;
+  };
+  if (std::ranges::any_of(model.slots, hasReplicaSets)) refuse("ManifestWorkReplicaSets");
+  if (std::ranges::any_of(model.slots, [](const SlotInfo& info) { return info.timeToLive.has_value(); }))
+    refuse("ttlSecondsAfterFinished");
   if (!model.policies.none()) refuse("DeletionPolicies");
   if (std::ranges::any_of(model.steps,
                           [](const ClientStep& step) { return step.verb == ClientStep::Verb::SetForm; }))

@@ -139,6 +139,7 @@ std::string roleOf(ModelRole role) {
     case ModelRole::Plain:
     case ModelRole::ManifestWork:
     case ModelRole::AppliedManifestWork:
+    case ModelRole::ManifestWorkReplicaSet:
       break;
   }
   return "Plain";
@@ -240,6 +241,8 @@ void TableWriter::calls() {
                if (one->onCreate) any.push_back(is(slot) + " & o = OnCreate");
                if (one->onUpdate) any.push_back(is(slot) + " & o = OnUpdate");
                if (one->onDelete) any.push_back(is(slot) + " & o = OnDelete");
+               if (one->onCleanup) any.push_back(is(slot) + " & o = OnCleanup");
+               if (one->onStart) any.push_back(is(slot) + " & o = OnStart");
              }
              return anyOf(any);
            });

@@ -104,6 +104,8 @@ class Teller {
       case Actor::Collector:
       case Actor::Lifecycle:
       case Actor::Workloads:
+      case Actor::TimeToLive:
+      case Actor::ReplicaSets:
       case Actor::Lastout:
         return "; it tries again";
       default:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "criticalservice/dependencies.h"
@@ -69,6 +70,7 @@ class AssumptionFinder {
   }
 
   std::vector<Assumption> find() {
+    findReleased();
     for (const auto& [key, object] : objects_) {
       const std::vector<kube::CalledWebhook> webhooks = kube::webhooksOf(key.type, object->content);
       for (const kube::CalledWebhook& webhook : webhooks) addWebhook(*object, webhook);
@@ -78,6 +80,8 @@ class AssumptionFinder {
     }
     for (const Slot slot : compiled_.goal) addFinalizersToCome(slot);
     addControllers();
+    for (Slot slot = 0; slot < model_.slots.size(); ++slot) addFinished(slot);
+    addReplicaSets();
     std::ranges::sort(found_);
     found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
     return std::move(found_);
@@ -99,22 +103,61 @@ class AssumptionFinder {
     found_.push_back({nameOf(key), std::move(text), std::move(claim)});
   }
 
-  // Who removes the object's finalizers does so by an UPDATE.
-  static bool isUpdatedToGo(const SlotInfo& info) {
-    return !info.removals.empty() || info.heldBit != 0 || info.policyBits != 0;
+  // Who removes the object's finalizers does so by an UPDATE; so does the garbage collector with its own, and
+  // where it strikes an owner from the object's list.
+  bool isUpdatedToGo(const SlotInfo& info, Slot slot) const {
+    return !info.removals.empty() || info.heldBit != 0 || info.policyBits != 0 || info.keptBit != 0 ||
+           info.owners.size() > 1 || released_.contains(slot);
+  }
+
+  // The objects that may get a finalizer of the garbage collector's, and those that it lets go with an owner.
+  void findReleased() {
+    std::vector<Slot> foreground;
+    const auto orphan = [this](Slot slot) {
+      released_.insert(slot);
+      for (const Slot dependent : model_.slots[slot].dependents) released_.insert(dependent);
+    };
+    for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
+      const uint16_t bits = model_.slots[slot].finalizersAtCreation;
+      if ((bits & cluster::kOrphanBit) != 0) orphan(slot);
+      const bool isJob = model_.slots[slot].role == cluster::ModelRole::Job;
+      if ((bits & cluster::kForegroundBit) != 0 || (isJob && model_.slots[slot].timeToLive))
+        foreground.push_back(slot);
+    }
+    for (const cluster::ClientStep& step : model_.steps) {
+      if (model_.orphans(step)) orphan(step.object);
+      if (step.verb == cluster::ClientStep::Verb::Delete && step.hasPolicy &&
+          step.policy == cluster::PropagationPolicy::Foreground)
+        foreground.push_back(step.object);
+    }
+    // What is deleted in the foreground deletes in the same way what it owns that owns something.
+    std::set<Slot> seen;
+    for (size_t i = 0; i < foreground.size(); ++i) {
+      const Slot slot = foreground[i];
+      if (!seen.insert(slot).second) continue;
+      for (const Slot owned : model_.slots[slot].dependents)
+        if (!model_.slots[owned].dependents.empty()) foreground.push_back(owned);
+    }
+    released_.insert(seen.begin(), seen.end());
+  }
+
+  kube::ReviewedOperations reviewedOf(const kube::CalledWebhook& webhook, const SlotInfo& info,
+                                      Slot slot) const {
+    const Slot space = info.key.type == kube::kNamespaces ? slot : info.namespaceSlot;
+    return kube::reviewedOperations(webhook, info.key, info.forms.front().labels,
+                                    space == kNone ? nullptr : &model_.slots[space].forms.front().labels);
   }
 
   // It is asked about a request that ends an object of the goal.
   bool isAskedAbout(const kube::CalledWebhook& webhook, const SlotInfo& info, Slot slot) const {
-    const Slot space = info.key.type == kube::kNamespaces ? slot : info.namespaceSlot;
-    const kube::ReviewedOperations reviewed =
-        kube::reviewedOperations(webhook, info.key, info.forms.front().labels,
-                                 space == kNone ? nullptr : &model_.slots[space].forms.front().labels);
-    return reviewed.onDelete || (reviewed.onUpdate && isUpdatedToGo(info));
+    const kube::ReviewedOperations reviewed = reviewedOf(webhook, info, slot);
+    return reviewed.onDelete || (reviewed.onUpdate && isUpdatedToGo(info, slot)) ||
+           (reviewed.onCleanup && info.cleanupBit != 0);
   }
   bool isAskedAboutGoal(const kube::CalledWebhook& webhook) const {
-    return std::ranges::any_of(compiled_.goal,
-                               [&](Slot slot) { return isAskedAbout(webhook, model_.slots[slot], slot); });
+    const auto isAsked = [&](Slot slot) { return isAskedAbout(webhook, model_.slots[slot], slot); };
+    const auto isWritten = [&](Slot slot) { return reviewedOf(webhook, model_.slots[slot], slot).onUpdate; };
+    return std::ranges::any_of(compiled_.goal, isAsked) || std::ranges::any_of(released_, isWritten);
   }
 
   // How somebody is reached of whom the machine cannot say whether he answers; empty: otherwise, or nobody is
@@ -165,6 +208,16 @@ class AssumptionFinder {
     if (reached.empty() && !webhook.failureIsIgnored && webhook.hasMatchConditions)
       add(configuration.key,
           name + " is asked about all that its rules match: its matchConditions are not evaluated");
+    if (reached.empty() && !webhook.failureIsIgnored && webhook.matchesExactly && namesVersions(webhook))
+      add(configuration.key, name +
+                                 " is asked about requests of each version: its matchPolicy is Exact, and "
+                                 "the versions of requests are not followed");
+  }
+
+  static bool namesVersions(const kube::CalledWebhook& webhook) {
+    return std::ranges::any_of(webhook.matches.rules, [](const kube::RuleWithOperations& rule) {
+      return std::ranges::find(rule.versions, "*") == rule.versions.end();
+    });
   }
 
   void addConversion(const kube::Object& crd) {
@@ -250,6 +303,87 @@ class AssumptionFinder {
         found_.push_back({name, outside, outside});
       else
         addRights(finder, name, model_.slots[controller.runsIn].key);
+      if (controller.runsIn != kNone) addJob(name, controller.runsIn);
+    }
+  }
+
+  // That something finishes by itself is possible from a moment on; whether it does, no file says. It matters
+  // where something waits for its end.
+  void addFinished(Slot slot) {
+    const SlotInfo& info = model_.slots[slot];
+    if (!info.timeToLive || info.timeToLive->finishesAnyway || isAsked(slot) || !isAwaited(slot)) return;
+    add(info.key, nameOf(info.key) + " finishes some time: it is deleted by its ttlSecondsAfterFinished");
+  }
+
+  // A client deletes it, or what it is in.
+  bool isAsked(Slot slot) const {
+    const SlotInfo& info = model_.slots[slot];
+    const auto deletes = [&](Slot wanted) {
+      return wanted != kNone && std::ranges::any_of(model_.slots[wanted].steps, [&](uint32_t step) {
+               return model_.steps[step].verb == cluster::ClientStep::Verb::Delete &&
+                      !model_.steps[step].dryRun;
+             });
+    };
+    return deletes(slot) || deletes(info.namespaceSlot) || deletes(info.crd) || deletes(info.replicaSet);
+  }
+
+  // Something waits until it is gone, or until what goes with it is.
+  bool isAwaited(Slot slot) const {
+    std::vector<Slot> going{slot};
+    for (size_t i = 0; i < going.size(); ++i) {
+      const SlotInfo& info = model_.slots[going[i]];
+      const auto add = [&](Slot more) {
+        if (more != kNone && std::ranges::find(going, more) == going.end()) going.push_back(more);
+      };
+      for (const Slot dependent : info.dependents) add(dependent);
+      if (info.role != cluster::ModelRole::ManifestWork) continue;
+      const cluster::Work& work = model_.works[info.work];
+      add(work.applied);
+      for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link)
+        add(model_.links[link].object);
+    }
+    return std::ranges::any_of(going, [this](Slot one) { return isWaitedFor(one); });
+  }
+
+  bool isWaitedFor(Slot slot) const {
+    const auto holds = [slot](const std::vector<cluster::ConditionHolder>& holders) {
+      return std::ranges::any_of(
+          holders, [slot](const cluster::ConditionHolder& holder) { return holder.slot == slot; });
+    };
+    const auto waits = [&](Slot goal) {
+      const SlotInfo& info = model_.slots[goal];
+      const auto has = [slot](const std::vector<Slot>& slots) {
+        return std::ranges::find(slots, slot) != slots.end();
+      };
+      const bool isStorage = info.role == cluster::ModelRole::PersistentVolumeClaim ||
+                             info.role == cluster::ModelRole::PersistentVolume;
+      return goal == slot || (isStorage && has(info.children)) ||
+             std::ranges::any_of(info.removals,
+                                 [&](const cluster::Removal& one) { return has(one.needs.waitsFor); });
+    };
+    return std::ranges::any_of(model_.conditions, holds) || std::ranges::any_of(compiled_.goal, waits);
+  }
+
+  // A controller in a Job works while that runs.
+  void addJob(const std::string& name, Slot runsIn) {
+    const SlotInfo& info = model_.slots[runsIn];
+    if (info.role != cluster::ModelRole::Job && info.role != cluster::ModelRole::CronJob) return;
+    add(info.key,
+        name + " has done its work before " + nameOf(info.key) + " ends: when that is, the files do not say");
+  }
+
+  // Which clusters a placement selects, other controllers decide.
+  void addReplicaSets() {
+    for (const SlotInfo& info : model_.slots) {
+      if (info.role != cluster::ModelRole::ManifestWorkReplicaSet) continue;
+      const bool concerns = std::ranges::any_of(compiled_.goal, [&](Slot goal) {
+        return &model_.slots[goal] == &info || (model_.slots[goal].replicaSet != kNone &&
+                                                &model_.slots[model_.slots[goal].replicaSet] == &info);
+      });
+      if (concerns)
+        add(info.key, nameOf(info.key) +
+                          " has the ManifestWorks that are in the files, and no others: its "
+                          "placements are not followed");
     }
   }
 
@@ -271,6 +405,7 @@ class AssumptionFinder {
   const cluster::Model& model_;
   Names names_;
   std::map<kube::ObjectKey, const kube::Object*> objects_;
+  std::set<Slot> released_;  // as of findReleased()
   std::vector<Assumption> found_;
 };
 

@@ -8,7 +8,6 @@
 namespace lastout::replay {
 
 using cluster::Action;
-using cluster::kNone;
 using cluster::Slot;
 
 FinalState::FinalState(const cluster::Machine& machine, const Names& names, std::vector<uint64_t> words,
@@ -90,13 +89,6 @@ std::string FinalState::missing(const cluster::RemovalNeeds::Need& need) const {
   return names_.of(lost.front()) + (wasThere ? ", which is gone" : ", which is not there");
 }
 
-std::string FinalState::whyNoAnswer(const cluster::Interception& called) const {
-  const std::string service = called.serviceKey.namespaceName + "/" + called.serviceKey.name;
-  if (called.service == kNone) return "its Service " + service + " is not in the files";
-  if (!cluster_.isPresent(called.service)) return "its Service " + service + " is gone";
-  return "nothing Ready is behind " + names_.of(called.service);
-}
-
 bool FinalState::isAskedFor(Slot slot) const {
   if (state_.object(slot).deferredDeletion) return true;
   return std::any_of(enabled_.begin(), enabled_.end(), [&](const Action& action) {
@@ -104,6 +96,7 @@ bool FinalState::isAskedFor(Slot slot) const {
       return model_.steps[action.a].object == slot &&
              model_.steps[action.a].verb == cluster::ClientStep::Verb::Delete;
     return (action.kind == Action::Kind::CollectorDelete || action.kind == Action::Kind::NamespaceDelete ||
+            action.kind == Action::Kind::DeleteFinished || action.kind == Action::Kind::ReplicaSetWork ||
             action.kind == Action::Kind::DeleteHeld) &&
            action.a == slot;
   });

@@ -44,8 +44,6 @@ class FinalState {
   std::string whyNotStarted(cluster::Slot slot) const;
   // "rolebindings/tenant/cleanup, which is gone".
   std::string missing(const cluster::RemovalNeeds::Need& need) const;
-  // "its Service a/b is not in the files".
-  std::string whyNoAnswer(const cluster::Interception& called) const;
 
   // --- who asked
 

@@ -68,6 +68,7 @@ class GoalBuilder {
     if (info.namespaceSlot != kNone && wanted_[info.namespaceSlot]) return true;
     if (info.crd != kNone && wanted_[info.crd]) return true;
     if (putBack_[slot]) return false;
+    if (info.replicaSet != kNone && wanted_[info.replicaSet]) return true;
     if (info.role == cluster::ModelRole::AppliedManifestWork && info.work != kNone)
       return wanted_[model_.works[info.work].manifestWork];
     return info.links.empty() ? followsOwners(info) : followsWorks(info);

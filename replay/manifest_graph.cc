@@ -28,7 +28,7 @@ class GraphBuilder {
     addPolicies();
     setKnowledge();
     addCycles();
-    result_.unanswered = unansweredCalls(allObjects());
+    result_.unanswered = unansweredCalls(allObjects(), manifests_.types);
     if (!errors_.empty()) return tl::unexpected(std::move(errors_));
     return std::move(result_);
   }

@@ -99,6 +99,7 @@ class Narrator {
   }
 
   std::string policy(const Happening& last) const {
+    if (last.event.actor == Actor::TimeToLive) return ", which has finished";
     if (last.event.actor != Actor::Client || last.event.by == cluster::kNone) return {};
     const cluster::ClientStep& step = model_.steps[last.event.by];
     if (model_.orphans(step)) return ", leaving its dependents";
@@ -139,6 +140,8 @@ class Narrator {
         return "the Pods that mount it";
       case ModelRole::PersistentVolume:
         return "the claims that are bound to it";
+      case ModelRole::ManifestWorkReplicaSet:
+        return "its ManifestWorks";
       default:
         return "its agent";
     }
@@ -226,6 +229,10 @@ std::string actorName(const cluster::Model& model, const Names& names, Actor act
       return "claim protection";
     case Actor::Finalizers:
       return by == cluster::kNone ? "a controller" : "controller " + model.controllers[by].name;
+    case Actor::TimeToLive:
+      return "the TTL controller";
+    case Actor::ReplicaSets:
+      return "the controller of ManifestWorkReplicaSets";
     case Actor::Lastout:
       return "lastout";
   }

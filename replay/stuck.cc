@@ -5,6 +5,7 @@
 #include "kube/messages.h"
 #include "replay/blockers.h"
 #include "replay/check.h"
+#include "replay/dead_calls.h"
 #include "replay/final_state.h"
 #include "replay/goal.h"
 #include "replay/narrate.h"
@@ -13,10 +14,11 @@ namespace lastout::replay {
 
 namespace {
 
+using cluster::Action;
+using cluster::Interception;
+using cluster::kNone;
 using cluster::ModelRole;
 using cluster::Slot;
-
-constexpr size_t kMostWebhooks = 5;  // in one reason
 
 class Explainer {
  public:
@@ -68,6 +70,9 @@ class Explainer {
       wait(result, "it waits in the foreground for its dependents ",
            final_.presentOf(final_.blockingDependents(slot)));
     }
+    explainRelease(slot, result);
+    if (info.role == ModelRole::Pod && (state_.object(slot).value & cluster::kStopped) == 0)
+      refused(slot, &Interception::onDelete, "its node may not end it: the DELETE is refused: ", result);
     for (size_t bit = 0; bit < info.finalizers.size(); ++bit) {
       const auto mask = static_cast<uint16_t>(1u << bit);
       if ((finalizers & mask) == 0) continue;
@@ -82,8 +87,45 @@ class Explainer {
     }
   }
 
+  // The garbage collector may not write what it would write: of an object that terminates its own finalizers,
+  // else a list of owners.
+  void explainRelease(Slot slot, StillThere& result) const {
+    const std::string writes = cluster_.isLive(slot)
+                                   ? "the garbage collector cannot strike owners from its list: "
+                                   : "the garbage collector cannot take its finalizer off: ";
+    for (const Slot written : cluster::refusedReleases(cluster_, slot))
+      refused(written, &Interception::onUpdate,
+              writes + (written == slot ? "" : "its dependent " + names_.of(written) + " cannot be let go: "),
+              result);
+  }
+
   // The finalizer of the object's own controller.
   void explainCleanup(Slot slot, StillThere& result) const {
+    const cluster::SlotInfo& info = model_.slots[slot];
+    explainWhatItWaitsFor(slot, result);
+    if (result.reasons.empty())
+      refused(slot, &Interception::onCleanup,
+              nameOfCleaner(info.role) + " cannot take finalizer " +
+                  cluster::finalizerNames(info, info.cleanupBit).front() + " off: its UPDATE is refused: ",
+              result);
+  }
+
+  static std::string nameOfCleaner(ModelRole role) {
+    switch (role) {
+      case ModelRole::Namespace:
+        return "the namespace controller";
+      case ModelRole::Crd:
+        return "CRD clean-up";
+      case ModelRole::PersistentVolumeClaim:
+        return "the controller that protects claims";
+      case ModelRole::PersistentVolume:
+        return "the controller that protects volumes";
+      default:
+        return "its agent";
+    }
+  }
+
+  void explainWhatItWaitsFor(Slot slot, StillThere& result) const {
     const cluster::SlotInfo& info = model_.slots[slot];
     switch (info.role) {
       case ModelRole::Namespace:
@@ -100,6 +142,9 @@ class Explainer {
       case ModelRole::PersistentVolume:
         wait(result, "it waits for the claims that are bound to it: ", final_.presentOf(info.children));
         break;
+      case ModelRole::ManifestWorkReplicaSet:
+        wait(result, "its controller waits for its ManifestWorks: ", worksOf(slot));
+        break;
       case ModelRole::ManifestWork:
         wait(result, "its agent waits for ", final_.presentOf({model_.works[info.work].applied}));
         break;
@@ -109,6 +154,14 @@ class Explainer {
       default:
         break;
     }
+  }
+
+  // Those that a ManifestWorkReplicaSet waits for.
+  std::vector<Slot> worksOf(Slot slot) const {
+    const cluster::SlotInfo& info = model_.slots[slot];
+    std::vector<Slot> works = final_.presentOf(info.children);
+    if (!info.waitsForWorks) std::erase_if(works, [this](Slot work) { return !cluster_.isLive(work); });
+    return works;
   }
 
   // A terminating Namespace looks for Pods first, and has not looked further.
@@ -126,7 +179,7 @@ class Explainer {
       if (!cluster_.fails(apiService)) continue;
       add(result, {apiService.configuration});
       result.reasons.push_back("no Namespace ends while " + names_.of(apiService.configuration) +
-                               " does not answer: " + final_.whyNoAnswer(apiService) +
+                               " does not answer: " + whyNoAnswer(cluster_, names_, apiService) +
                                "; it has to be deleted, or to answer again");
     }
   }
@@ -137,9 +190,8 @@ class Explainer {
     if (!blockers.none()) {
       result.reasons.push_back("lastout holds it: " + blockers.sentence());
       add(result, blockers.objects);
-    } else if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate)) {
-      result.reasons.push_back("lastout cannot let it go: " +
-                               deadWebhooks(slot, &cluster::Interception::onUpdate, result));
+    } else {
+      refused(slot, &Interception::onUpdate, "lastout cannot let it go: ", result);
     }
   }
 
@@ -150,9 +202,7 @@ class Explainer {
       result.reasons.push_back(one.denial.message);
       add(result, one.because);
     }
-    if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate))
-      result.reasons.push_back("lastout cannot let it go: " +
-                               deadWebhooks(slot, &cluster::Interception::onUpdate, result));
+    refused(slot, &Interception::onUpdate, "lastout cannot let it go: ", result);
   }
 
   void explainFinalizer(Slot slot, uint16_t mask, const std::string& finalizer, StillThere& result) const {
@@ -172,9 +222,7 @@ class Explainer {
                                  (there ? ", where it runs, has no Ready Pod" : ", where it ran, is gone") +
                                  final_.whyNotStarted(controller.runsIn));
       }
-      if (cluster_.webhookFails(slot, &cluster::Interception::onUpdate))
-        result.reasons.push_back(who + ", and " +
-                                 deadWebhooks(slot, &cluster::Interception::onUpdate, result));
+      refused(slot, &Interception::onUpdate, who + ", whose UPDATE is refused: ", result);
       explainNeeds(removal, who + "; " + controller.name, result);
     }
     if (!anybody) result.reasons.push_back("nobody here removes its finalizer " + finalizer);
@@ -201,8 +249,8 @@ class Explainer {
       result.reasons.push_back(denied + blockers.sentence());
       add(result, blockers.objects);
     }
-    if (cluster_.webhookFails(slot, &cluster::Interception::onDelete))
-      result.reasons.push_back(denied + deadWebhooks(slot, &cluster::Interception::onDelete, result));
+    refused(slot, &Interception::onDelete, askedBy(slot, denied), result);
+    explainRelease(slot, result);
     if (asked && result.reasons.empty())
       explainOwners(slot, result, "lastout waits with its deletion", false);
     if (asked || explainTurn(slot, result)) return;
@@ -217,6 +265,20 @@ class Explainer {
     explainOwners(slot, result, "the garbage collector leaves it alone", true);
     if (denial == nullptr && result.waitsFor.empty())
       result.reasons.push_back("nobody has asked for its deletion");
+  }
+
+  // "its deletion is denied to the garbage collector: ", where a controller asks for it.
+  std::string askedBy(Slot slot, const std::string& denied) const {
+    const auto asks = [&](Action::Kind kind) {
+      return std::ranges::any_of(
+          enabled_, [&](const Action& action) { return action.kind == kind && action.a == slot; });
+    };
+    const std::string whose = denied.substr(0, denied.size() - 2);
+    if (asks(Action::Kind::NamespaceDelete)) return whose + " to the namespace controller: ";
+    if (asks(Action::Kind::DeleteFinished)) return whose + " to the TTL controller: ";
+    if (asks(Action::Kind::ReplicaSetWork))
+      return whose + " to the controller of its ManifestWorkReplicaSet: ";
+    return asks(Action::Kind::CollectorDelete) ? whose + " to the garbage collector: " : denied;
   }
 
   // Its Namespace terminates, and deletes it once no Pod is left there. False: not so.
@@ -241,18 +303,13 @@ class Explainer {
 
   // --- parts
 
-  // Those that are called for the operation and do not answer.
-  std::string deadWebhooks(Slot slot, bool cluster::Interception::*operation, StillThere& result) const {
-    std::vector<std::string> clauses;
-    for (const cluster::Interception& webhook : model_.slots[slot].interceptions) {
-      if (!(webhook.*operation) || !cluster_.fails(webhook)) continue;
-      add(result, {webhook.configuration});
-      const std::string which =
-          webhook.webhook.empty() ? "the conversion webhook of " : "the webhook " + webhook.webhook + " of ";
-      clauses.push_back(which + names_.of(webhook.configuration) +
-                        " does not answer: " + final_.whyNoAnswer(webhook));
-    }
-    return kube::joinedClauses(clauses, kMostWebhooks);
+  // Adds a reason for the request that webhooks refuse; false: none does. `who`: ends before the webhooks.
+  bool refused(Slot slot, bool Interception::*request, const std::string& who, StillThere& result) const {
+    const DeadCalls dead = deadCalls(cluster_, names_, slot, request);
+    if (dead.sentence.empty()) return false;
+    result.reasons.push_back(who + dead.sentence);
+    add(result, dead.configurations);
+    return true;
   }
 
   void wait(StillThere& result, const std::string& text, const std::vector<Slot>& slots) const {

@@ -202,7 +202,11 @@ class Tracer {
     if (happening.event.actor == Actor::Agent &&
         model_.slots[happening.event.slot].role == ModelRole::AppliedManifestWork)
       return nullptr;
-    if (happening.event.actor == Actor::Workloads) return nullptr;
+    if (happening.event.actor == Actor::Workloads || happening.event.actor == Actor::ReplicaSets)
+      return nullptr;
+    if (happening.event.actor == Actor::TimeToLive)
+      return model_.slots[happening.event.slot].role == ModelRole::Job ? OrderedJson("Foreground")
+                                                                       : OrderedJson();
     if (happening.event.actor == Actor::Collector) return toString(collectorPolicy(happening));
     if (happening.event.actor != Actor::Client) return "Background";
     const cluster::ClientStep& step = model_.steps[happening.event.by];

@@ -9,7 +9,10 @@
 
 #include "criticalservice/pod_needs.h"
 #include "kube/api_calls.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
+#include "manifestwork/manifest_work.h"
+#include "replay/finalizer_removers.h"
 
 namespace lastout::replay {
 namespace {
@@ -23,9 +26,19 @@ bool hasPods(const kube::Object& object) {
   return replicas == nullptr || replicas->asInteger() == nullptr || *replicas->asInteger() > 0;
 }
 
+// Who takes a finalizer off that no workload does; empty: it is not known.
+std::string_view builtInRemover(std::string_view finalizer) {
+  if (finalizer == kube::kForegroundFinalizer || finalizer == kube::kOrphanFinalizer)
+    return "the garbage collector";
+  if (finalizer == manifestwork::kWorkFinalizer || finalizer == manifestwork::kAppliedFinalizer)
+    return "its agent";
+  return finalizer.starts_with(kube::kFinalizerDomain) ? "lastout" : "";
+}
+
 class UnansweredFinder {
  public:
-  explicit UnansweredFinder(const std::vector<const kube::Object*>& objects) : objects_(objects) {
+  UnansweredFinder(const std::vector<const kube::Object*>& objects, const kube::ResourceMap& types)
+      : objects_(objects), types_(types) {
     for (const kube::Object* object : objects) byKey_.emplace(object->key, object);
   }
 
@@ -76,12 +89,46 @@ class UnansweredFinder {
       const kube::ReviewedOperations reviewed = kube::reviewedOperations(
           webhook, one->key, one->meta.labels, space == nullptr ? nullptr : &space->meta.labels);
       if (reviewed.onDelete) addRefusal(one->key, call, fails);
-      if (reviewed.onUpdate && !one->meta.finalizers.empty()) {
+      for (const std::string& refused : refusedWrites(*one, reviewed)) {
         call.refusesDeletion = false;
-        call.message = "its finalizers cannot be removed: " + fails;
+        call.message = refused + ": " + fails;
         found_[one->key].push_back(call);
       }
     }
+  }
+
+  // The writes that end the object once it is being deleted, of those about which the webhook is asked.
+  std::vector<std::string> refusedWrites(const kube::Object& one, const kube::ReviewedOperations& reviewed) {
+    std::vector<std::string> refused;
+    const bool isStorage =
+        one.key.type == kube::kPersistentVolumeClaims || one.key.type == kube::kPersistentVolumes;
+    const bool isCarried = std::ranges::any_of(one.meta.finalizers, [](const std::string& finalizer) {
+      return finalizer != kube::kCrdCleanupFinalizer;
+    });
+    if (reviewed.onUpdate && (isCarried || isStorage))
+      refused.push_back("its finalizers cannot be removed" + removersOf(one));
+    if (reviewed.onCleanup && one.key.type == kube::kNamespaces)
+      refused.emplace_back("the namespace controller cannot take the finalizer kubernetes off it");
+    if (reviewed.onCleanup && one.key.type == kube::kCustomResourceDefinitions)
+      refused.emplace_back("the finalizer of its clean-up cannot be removed");
+    if (reviewed.onDelete && one.key.type == kube::kPods && one.meta.deletionTimestamp)
+      refused.emplace_back("its node cannot end it");
+    return refused;
+  }
+
+  // " (example.com/f by deployments.apps/operator/controller)", as far as it is known.
+  std::string removersOf(const kube::Object& one) {
+    if (!removers_) removers_ = findFinalizerRemovers(objects_, types_);
+    std::vector<std::string> known;
+    for (const std::string& finalizer : one.meta.finalizers) {
+      const std::string_view builtIn = builtInRemover(finalizer);
+      if (!builtIn.empty()) known.push_back(finalizer + " by " + std::string(builtIn));
+      for (const FinalizerRemover& remover : *removers_) {
+        if (remover.from == one.key.type && remover.finalizer == finalizer)
+          known.push_back(finalizer + " by " + kube::toString(remover.workload));
+      }
+    }
+    return known.empty() ? std::string() : " (" + kube::listed(known) + ")";
   }
 
   void addRefusal(const kube::ObjectKey& key, UnansweredCall call, const std::string& fails) {
@@ -125,44 +172,56 @@ class UnansweredFinder {
     }
   }
 
-  // A Namespace or CRD stays while something in it cannot be deleted.
+  // A Namespace or CRD stays while something in it does.
+  struct Kept {
+    UnansweredCall call;
+    std::vector<kube::ObjectKey> objects;
+  };
+
   void addContainers() {
-    std::map<std::pair<kube::ObjectKey, std::string>, std::vector<kube::ObjectKey>> refused;  // by its field
-    std::map<std::string, UnansweredCall> calls;                                              // by its field
+    std::map<std::pair<kube::ObjectKey, std::string>, Kept> kept;  // by container and the call's field
     for (const kube::Object* one : objects_) {
       const auto found = found_.find(one->key);
-      if (found == found_.end() || one->meta.deletionTimestamp) continue;
+      if (found == found_.end()) continue;
       for (const UnansweredCall& call : found->second) {
-        if (!call.refusesDeletion) continue;
-        calls.emplace(call.field, call);
-        // A CRD's clean-up asks no webhook, but has to convert.
-        const bool isConversion = call.reason == "ConversionFails";
-        for (const kube::ObjectKey& container :
-             {kube::namespaceKey(one->key.namespaceName), kube::crdKey(one->key.type)}) {
-          if (container.type == kube::kCustomResourceDefinitions && !isConversion) continue;
-          if (object(container) != nullptr) refused[{container, call.field}].push_back(one->key);
-        }
+        if (call.reason == "DiscoveryFails" || (call.refusesDeletion && one->meta.deletionTimestamp))
+          continue;
+        // A CRD's clean-up asks no webhook about a DELETE, but has to convert.
+        const bool keepsCrd = !call.refusesDeletion || call.reason == "ConversionFails";
+        keep(kept, kube::namespaceKey(one->key.namespaceName), call, one->key);
+        if (keepsCrd) keep(kept, kube::crdKey(one->key.type), call, one->key);
       }
     }
-    for (const auto& [container, objects] : refused) {
-      UnansweredCall call = calls.at(container.second);
-      call.refusesDeletion = false;
-      const std::string more =
-          objects.size() == 1 ? "" : " and " + std::to_string(objects.size() - 1) + " more in it";
-      call.message = "it would keep " + kube::toString(objects.front()) + more + ": " + call.message;
-      found_[container.first].push_back(std::move(call));
+    for (auto& [container, what] : kept) {
+      what.call.refusesDeletion = false;
+      const size_t count = what.objects.size();
+      const std::string more = count == 1 ? "" : " and " + std::to_string(count - 1) + " more in it";
+      what.call.message =
+          "it would keep " + kube::toString(what.objects.front()) + more + ": " + what.call.message;
+      found_[container.first].push_back(std::move(what.call));
     }
   }
 
+  void keep(std::map<std::pair<kube::ObjectKey, std::string>, Kept>& kept, const kube::ObjectKey& container,
+            const UnansweredCall& call, const kube::ObjectKey& one) const {
+    if (object(container) == nullptr) return;
+    Kept& here = kept[{container, call.field}];
+    if (here.objects.empty()) here.call = call;
+    if (here.objects.empty() || here.objects.back() != one) here.objects.push_back(one);
+  }
+
   const std::vector<const kube::Object*>& objects_;
+  const kube::ResourceMap& types_;
   std::unordered_map<kube::ObjectKey, const kube::Object*> byKey_;
+  std::optional<std::vector<FinalizerRemover>> removers_;  // looked for where they are first asked for
   admission::UnansweredCalls found_;
 };
 
 }  // namespace
 
-admission::UnansweredCalls unansweredCalls(const std::vector<const kube::Object*>& objects) {
-  return UnansweredFinder(objects).find();
+admission::UnansweredCalls unansweredCalls(const std::vector<const kube::Object*>& objects,
+                                           const kube::ResourceMap& types) {
+  return UnansweredFinder(objects, types).find();
 }
 
 }  // namespace lastout::replay

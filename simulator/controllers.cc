@@ -228,6 +228,8 @@ UserInfo Controllers::userOf(const cluster::PlannedAction& plan) const {
               .uid = {},
               .groups = {"system:authenticated"},
               .extra = {}};
+    case Actor::TimeToLive:
+    case Actor::ReplicaSets:  // it runs neither
     case Actor::Client:
     case Actor::Lastout:  // a program of its own, where there is an API
       break;

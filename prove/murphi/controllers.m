@@ -158,6 +158,17 @@ begin
   return Background;
 end;
 
+-- What orphans its dependents writes each of them first.
+function keeps_a_dependent(s: slot_t): boolean;
+begin
+  for d: slot_t do
+    for i: link_t do
+      if present(d) & owns(s, d, i) & call_fails(d, OnUpdate) then return true; end;
+    end;
+  end;
+  return false;
+end;
+
 procedure release_dependents(s: slot_t);
 begin
   if live(s) then
@@ -207,12 +218,16 @@ function child_task(w: slot_t; i: child_t): task_t;
 begin
   if child_of(w, i) = nobody then return NoTask; end;
   if !present(child_of(w, i)) then
-    if is_wanted(w, i) & !refuses_creation(child_of(w, i), false) then return CreateChild; end;
+    if is_wanted(w, i) & !refuses_creation(child_of(w, i), false) & !call_fails(child_of(w, i), OnCreate) then
+      return CreateChild;
+    end;
     return NoTask;
   end;
   if !live(child_of(w, i)) then return NoTask; end;
   switch object[child_of(w, i)].owners[link_to(w, child_of(w, i))]
-    case NoOwner: return AdoptChild;
+    case NoOwner:
+      if call_fails(child_of(w, i), OnUpdate) then return NoTask; end;
+      return AdoptChild;
     case Dangling: return NoTask;
     else
       if !is_wanted(w, i) then
@@ -220,7 +235,9 @@ begin
         if is_refused(child_of(w, i), Background) then return AskForChild; end;
         return DeleteChild;
       end;
-      if role(w) = Deployment & object[child_of(w, i)].value != object[w].value then return ScaleChild; end;
+      if role(w) = Deployment & object[child_of(w, i)].value != object[w].value & !call_fails(child_of(w, i), OnUpdate) then
+        return ScaleChild;
+      end;
       return NoTask;
   end;
 end;

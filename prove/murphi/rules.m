@@ -41,18 +41,20 @@ ruleset s: slot_t do
     controller_commits(Collector, s, collector_policy(s), OnUid, object[s].collector);
   end;
 
-  rule "the garbage collector drops references" live(s) & has_solid_owner(s) & has_other_owner(s) ==>
+  rule "the garbage collector drops references" live(s) & has_solid_owner(s) & has_other_owner(s) & !call_fails(s, OnUpdate) ==>
   begin
     release_dependents(s);
   end;
 
-  rule "the garbage collector orphans dependents" terminating(s) & object[s].finalizers[f_orphan] ==>
+  rule "the garbage collector orphans dependents"
+    terminating(s) & object[s].finalizers[f_orphan] & !call_fails(s, OnUpdate) & !keeps_a_dependent(s) ==>
   begin
     release_dependents(s);
   end;
 
   rule "the garbage collector ends a foreground deletion"
-    terminating(s) & !object[s].finalizers[f_orphan] & object[s].finalizers[f_foreground] & !has_dependents(s, true) ==>
+    terminating(s) & !object[s].finalizers[f_orphan] & object[s].finalizers[f_foreground] & !has_dependents(s, true) &
+    !call_fails(s, OnUpdate) ==>
   begin
     release_dependents(s);
   end;
@@ -73,7 +75,8 @@ ruleset s: slot_t do
     controller_commits(Lifecycle, s, Background, OnNothing, object[s].lifecycle);
   end;
 
-  rule "a namespace is empty" role(s) = Namespace & ends_content(s) & is_empty(s) & !discovery_fails() ==>
+  rule "a namespace is empty"
+    role(s) = Namespace & ends_content(s) & !call_fails(s, OnCleanup) & is_empty(s) & !discovery_fails() ==>
   begin
     take_off(s, cleanup_of(s));
   end;
@@ -83,13 +86,13 @@ ruleset s: slot_t do
     delete_instances(s);
   end;
 
-  rule "a CRD has no instances" role(s) = Crd & ends_content(s) & is_empty(s) ==>
+  rule "a CRD has no instances" !call_fails(s, OnCleanup) & role(s) = Crd & ends_content(s) & is_empty(s) ==>
   begin
     take_off(s, cleanup_of(s));
   end;
 
   rule "storage is used no more"
-    (role(s) = PersistentVolumeClaim | role(s) = PersistentVolume) & ends_content(s) & !is_used(s) ==>
+    (role(s) = PersistentVolumeClaim | role(s) = PersistentVolume) & ends_content(s) & !is_used(s) & !call_fails(s, OnCleanup) ==>
   begin
     take_off(s, cleanup_of(s));
   end;
@@ -99,13 +102,13 @@ ruleset s: slot_t do
     sync_child(s, child_of(s, next_child(s)), child_task(s, next_child(s)));
   end;
 
-  rule "a Pod becomes ready" role(s) = Pod & live(s) & object[s].value = 0 & may_start(s) ==>
+  rule "a Pod becomes ready" role(s) = Pod & live(s) & object[s].value = 0 & may_start(s) & !call_fails(s, OnStart) ==>
   begin
     object[s].value := READY;
     changed(s);
   end;
 
-  rule "a Pod has stopped" role(s) = Pod & terminating(s) & object[s].value != STOPPED ==>
+  rule "a Pod has stopped" role(s) = Pod & terminating(s) & object[s].value != STOPPED & !call_fails(s, OnDelete) ==>
   begin
     object[s].value := STOPPED;
     changed(s);

@@ -10,7 +10,7 @@ type
   insistence_t: enum { OnNothing, OnUid, OnVersion };
   actor_t: enum { Client, Collector, Lifecycle, Workloads, Lastout };
   answer_t: enum { IsDone, IsUnderWay, IsDenied, IsNotFound, IsConflict };
-  operation_t: enum { OnCreate, OnUpdate, OnDelete };
+  operation_t: enum { OnCreate, OnUpdate, OnDelete, OnCleanup, OnStart };
   event_t: enum { Requested, Refused, Accepted, Gone, Created, Changed };
   verb_t: enum { Delete, DryRun, Create, SetFinalizers, SetValue };
   task_t: enum { NoTask, CreateChild, AdoptChild, DeleteChild, AskForChild, ScaleChild };

@@ -311,6 +311,32 @@ metadata: {name: access, namespace: system, finalizers: [example.com/access]}
                 "finalizer example.com/access off deployments.apps/system/access"));
 }
 
+// Since Kubernetes 1.33: docs/semantics.md, "Versions".
+TEST(Why, PutsThePodsOfANamespaceFirst) {
+  const auto content = [](const char* kind, int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i)
+      text += std::string("---\napiVersion: v1\nkind: ") + kind + "\nmetadata: {name: a" + std::to_string(i) +
+              ", namespace: shop}\n";
+    return text;
+  };
+  const std::string shop = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n";
+  const auto blockersOf = [&](const std::string& yaml) {
+    World world(shop + yaml);
+    world.terminate("namespaces/shop", {});
+    return messages(ask(world, "namespaces/shop").blockers);
+  };
+  EXPECT_THAT(blockersOf(content("ConfigMap", 2) + content("Pod", 2)),
+              ElementsAre("pods/shop/a0 and pods/shop/a1",
+                          "after its Pods: configmaps/shop/a0 and configmaps/shop/a1"));
+  EXPECT_THAT(
+      blockersOf(content("ConfigMap", 12) + content("Pod", 12)),
+      ElementsAre(AllOf(HasSubstr("pods/shop/a0, "), HasSubstr(" and 9 more"), Not(HasSubstr("configmaps"))),
+                  AllOf(HasSubstr("after its Pods: configmaps/shop/a0, "), HasSubstr(" and 9 more"))));
+  EXPECT_THAT(blockersOf(content("ConfigMap", 1)), ElementsAre("configmaps/shop/a0"));
+  EXPECT_THAT(blockersOf(content("Pod", 1)), ElementsAre("pods/shop/a0"));
+}
+
 constexpr std::string_view kGoneProvider = R"(
 apiVersion: lastout.dev/v1alpha1
 kind: CriticalService

@@ -14,10 +14,12 @@ namespace lastout::cluster {
 namespace {
 
 constexpr std::string_view kEvents[] = {"requested", "denied", "accepted", "gone", "created", "changed"};
-constexpr std::string_view kActors[] = {"client",    "agent",   "collector", "lifecycle",  "crd",
-                                        "workloads", "kubelet", "claims",    "finalizers", "lastout"};
+constexpr std::string_view kActors[] = {"client",     "agent",     "collector",   "lifecycle",
+                                        "crd",        "workloads", "kubelet",     "claims",
+                                        "finalizers", "ttl",       "replicasets", "lastout"};
 
-// "name: ref ref" into a work and the objects it applies, which leave `objects`.
+// "name: ref ref" into a work and the objects it applies. The work itself may be one of `objects`, which it
+// leaves.
 WorkSpec workFrom(const std::string& text, std::vector<kube::Object>& objects,
                   const kube::ResourceMap& types) {
   std::istringstream words(text);
@@ -26,6 +28,11 @@ WorkSpec workFrom(const std::string& text, std::vector<kube::Object>& objects,
   name.pop_back();
   WorkSpec work;
   work.manifestWork.key = {{"work.open-cluster-management.io", "manifestworks"}, "hub", name};
+  const auto written = std::ranges::find(objects, work.manifestWork.key, &kube::Object::key);
+  if (written != objects.end()) {
+    work.manifestWork = std::move(*written);
+    objects.erase(written);
+  }
   work.appliedName = "applied-" + name;
   for (std::string word; words >> word;) {
     const kube::ObjectKey key = *kube::parseReference(word, types);

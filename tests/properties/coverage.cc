@@ -28,6 +28,9 @@ constexpr const char* kKinds[] = {"Send",
                                   "PodStop",
                                   "ClaimRelease",
                                   "VolumeRelease",
+                                  "DeleteFinished",
+                                  "ReplicaSetWork",
+                                  "ReplicaSetFinish",
                                   "DeleteDeferred",
                                   "KeepWork",
                                   "HoldProvider",
@@ -36,8 +39,9 @@ constexpr const char* kKinds[] = {"Send",
                                   "Confirmation",
                                   "LetGo",
                                   "Finalize"};
-constexpr const char* kActors[] = {"Client",    "Agent",   "Collector", "Lifecycle",  "CrdCleanup",
-                                   "Workloads", "Kubelet", "Claims",    "Finalizers", "Lastout"};
+constexpr const char* kActors[] = {"Client",     "Agent",      "Collector",   "Lifecycle",
+                                   "CrdCleanup", "Workloads",  "Kubelet",     "Claims",
+                                   "Finalizers", "TimeToLive", "ReplicaSets", "Lastout"};
 constexpr const char* kVerbs[] = {"Delete", "Create", "SetFinalizers", "SetForm", "SetReplicas", "SetIntent"};
 
 static_assert(std::size(kKinds) == static_cast<size_t>(Action::Kind::Finalize) + 1);

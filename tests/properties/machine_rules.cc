@@ -162,9 +162,53 @@ std::string brokenByOrder(const Walk& walk) {
   return isAnyLeft ? "the namespace controller deletes something else while Pods are left" : "";
 }
 
+// Nobody answers, as docs/semantics.md, "The rules", other people's webhooks, has it.
+bool isUnanswered(const Walk& walk, const cluster::Interception& called) {
+  const auto isThere = [&](Slot slot) { return slot != kNone && walk.before().object(slot).present(); };
+  if (!isThere(called.configuration)) return false;
+  if (!isThere(called.service)) return true;
+  bool answers = called.hasOtherEndpoints;
+  for (const Slot slot : called.workloads) {
+    const bool isUnfollowed = walk.machine().model().slots[slot].role == cluster::ModelRole::Plain;
+    answers = answers || runs(walk, slot) || (isUnfollowed && isThere(slot));
+  }
+  return !answers;
+}
+
+// docs/semantics.md, "Who is refused": nullptr, where the action is none of these requests.
+bool cluster::Interception::*requestOf(Action::Kind kind) {
+  switch (kind) {
+    case Action::Kind::Finalize:
+    case Action::Kind::CollectorRelease:
+    case Action::Kind::KeepWork:
+      return &cluster::Interception::onUpdate;
+    case Action::Kind::NamespaceFinish:
+    case Action::Kind::CrdFinish:
+    case Action::Kind::ClaimRelease:
+    case Action::Kind::VolumeRelease:
+      return &cluster::Interception::onCleanup;
+    case Action::Kind::PodReady:
+      return &cluster::Interception::onStart;
+    case Action::Kind::PodStop:
+      return &cluster::Interception::onDelete;
+    default:
+      return nullptr;
+  }
+}
+
+std::string brokenByWebhook(const Walk& walk) {
+  const auto request = requestOf(walk.action().kind);
+  if (request == nullptr) return {};
+  for (const cluster::Interception& called : walk.machine().model().slots[walk.action().a].interceptions) {
+    if (called.*request && isUnanswered(walk, called)) return "a request is made that a webhook refuses";
+  }
+  return {};
+}
+
 std::string brokenByController(const Walk& walk) {
   const Action& action = walk.action();
   const cluster::Model& model = walk.machine().model();
+  if (std::string rule = brokenByWebhook(walk); !rule.empty()) return rule;
   if (action.kind == Action::Kind::Finalize) {
     const Slot runsIn = model.controllers[action.b].runsIn;
     if (runsIn != kNone && !runs(walk, runsIn)) return "a finalizer controller works without a Ready Pod";

@@ -98,7 +98,8 @@ const auto kCompared = ::testing::Values(
     "cycle-of-two", "dependency-apiservice", "foreground-delete", "hold-background", "hold-foreground",
     "intent-orphan", "late-instance-with-crd", "namespace-any-order", "namespace-pod-waits",
     "namespace-pods-first", "needs-credentials", "own-namespace", "provider-recreated",
-    "provider-statefulset", "provider-webhook-unguarded", "reapplied-crd");
+    "provider-statefulset", "provider-webhook-unguarded", "reapplied-crd", "webhook-refuses-collector",
+    "webhook-refuses-controller");
 #endif
 
 INSTANTIATE_TEST_SUITE_P(Of, SecondOpinion, kCompared, nameOf);
@@ -132,6 +133,8 @@ const auto kMistakes = ::testing::Values(
     Mistake{"apiservice-left-behind", "& is_empty(s) & !discovery_fails() ==>", "& is_empty(s) ==>"},
     Mistake{"namespace-pod-waits", "(role(s) = Pod | !awaits_pods(namespace_of(s)))", "true"},
     Mistake{"provider-webhook-unguarded", "elsif call_fails(s, OnDelete) then", "elsif false then"},
+    Mistake{"webhook-refuses-collector", "ends_content(s) & !call_fails(s, OnCleanup) & is_empty(s)",
+            "ends_content(s) & is_empty(s)"},
     Mistake{"foreground-delete", "return Foreground; end;\n  if object[s].finalizers[f_orphan]",
             "return Background; end;\n  if object[s].finalizers[f_orphan]"},
 #endif
@@ -155,6 +158,12 @@ TEST(Murphi, TellsWhatItHasNoRulesFor) {
   const auto ofPolicies = toMurphi(shipped("policy-usage")->compiled, {});
   ASSERT_FALSE(ofPolicies);
   EXPECT_THAT(ofPolicies.error().front().message, HasSubstr("DeletionPolicies"));
+  const auto ofFinished = toMurphi(shipped("job-time-to-live")->compiled, {});
+  ASSERT_FALSE(ofFinished);
+  EXPECT_THAT(ofFinished.error().front().message, HasSubstr("ttlSecondsAfterFinished"));
+  const auto ofReplicaSets = toMurphi(shipped("work-replica-set")->compiled, {});
+  ASSERT_FALSE(ofReplicaSets);
+  EXPECT_THAT(ofReplicaSets.error().back().message, HasSubstr("ManifestWorkReplicaSets"));
 }
 
 }  // namespace

@@ -81,6 +81,38 @@ TEST(Assumptions, AWebhookWithPodsAllowsAndOneThatIsDeadIsNone) {
                             "Service hooks/checks, are not followed")));
 }
 
+// Whoever asks: the garbage collector, the namespace controller.
+TEST(Assumptions, AWebhookIsNamedForTheWritesOfKubernetesItself) {
+  const auto rule = [](const std::string& resources, const std::string& operations = "UPDATE") {
+    return webhook(kByUrl, "", "resources: ['" + resources + "'], operations: [" + operations + "]");
+  };
+  EXPECT_THAT(assumed(rule("namespaces/finalize")), ElementsAre(HasSubstr("answers and allows")));
+  EXPECT_THAT(assumed(rule("namespaces/status")), IsEmpty());
+  EXPECT_THAT(assumed(rule("configmaps")), IsEmpty()) << "nobody removes its finalizer, so nobody writes it";
+  const auto deleted = [&](const std::string& policy, const std::string& resources) {
+    const auto made = ready(scenario(
+        "\n  guard: false\n  steps:\n    - delete: configmaps/x/owner\n      propagationPolicy: " + policy +
+            "\n",
+        "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: owner, namespace: x}}\n---\n"
+        "{apiVersion: v1, kind: Secret, metadata: {name: owned, namespace: x, ownerReferences: [{apiVersion: "
+        "v1, kind: ConfigMap, name: owner, uid: '1', blockOwnerDeletion: true}]}}\n---\n" +
+            rule(resources)));
+    return assumptionsOf(made->scenario, made->compiled).size();
+  };
+  EXPECT_EQ(deleted("Foreground", "configmaps"), 1u) << "the collector takes foregroundDeletion off";
+  EXPECT_EQ(deleted("Foreground", "secrets"), 0u) << "what owns nothing goes at once";
+  EXPECT_EQ(deleted("Orphan", "secrets"), 1u) << "the collector lets what is owned go";
+  EXPECT_EQ(deleted("Background", "*"), 0u) << "the collector writes nothing";
+}
+
+TEST(Assumptions, AnExactMatchOfVersionsIsNamed) {
+  const std::string exact = "  matchPolicy: Exact\n";
+  std::string some = webhook(kByService, exact);
+  some.replace(some.find("apiVersions: ['*']"), 18, "apiVersions: [v1]");
+  EXPECT_THAT(assumed(some), ElementsAre(HasSubstr("its matchPolicy is Exact")));
+  EXPECT_THAT(assumed(webhook(kByService, exact)), IsEmpty()) << "its rules are for all versions";
+}
+
 TEST(Assumptions, ConditionsInCelAreNamedWhereTheAnswerMatters) {
   const std::string conditions = "  matchConditions: [{name: some, expression: 'false'}]\n";
   EXPECT_THAT(assumed(webhook(kByService, conditions)),
@@ -194,6 +226,71 @@ spec:
       assumed(crd + "---\n{apiVersion: example.com/v1, kind: Thing, metadata: {name: t, namespace: team}}\n"),
       Contains("customresourcedefinitions/things.example.com: the conversion webhook of "
                "customresourcedefinitions/things.example.com answers: it is reached by URL"));
+}
+
+// The texts of what is assumed where these steps are sent.
+std::vector<std::string> assumedOf(const std::string& steps, const std::string& documents) {
+  const auto made = ready(scenario("\n  guard: false\n" + steps, "---\n" + documents));
+  std::vector<std::string> lines;
+  for (const Assumption& one : assumptionsOf(made->scenario, made->compiled)) lines.push_back(one.text);
+  return lines;
+}
+
+constexpr const char* kCopies = R"(
+apiVersion: batch/v1
+kind: Job
+metadata: {name: copy, namespace: x}
+spec: {ttlSecondsAfterFinished: 60, template: {spec: {volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]}}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: x}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: other, namespace: x}}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: x}}
+)";
+
+// Nobody deletes the Job, and the claim goes with it alone.
+TEST(Assumptions, ThatSomethingFinishesIsNamedWhereItsEndIsAwaited) {
+  EXPECT_THAT(assumedOf("  steps: [{delete: persistentvolumeclaims/x/data}]\n", kCopies),
+              ElementsAre("jobs/x/copy finishes some time: it is deleted by its ttlSecondsAfterFinished"));
+  EXPECT_THAT(assumedOf("  steps: [{delete: configmaps/x/other}]\n", kCopies), IsEmpty());
+  EXPECT_THAT(assumedOf("  steps: [{delete: namespaces/x}]\n", kCopies), IsEmpty()) << "it is deleted anyway";
+}
+
+TEST(Assumptions, AControllerInAJobIsNamed) {
+  EXPECT_THAT(assumedOf(R"(
+  controllers: [{name: c, runsIn: jobs.batch/x/copy, removes: {finalizer: f/f, from: configmaps}}]
+  steps: [{delete: configmaps/x/held}]
+)",
+                        std::string(kCopies) +
+                            "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: held, namespace: x, "
+                            "finalizers: [f/f]}}\n"),
+              Contains("controller c has done its work before jobs/x/copy ends: when that is, the files "
+                       "do not say"));
+}
+
+TEST(Assumptions, ThePlacementsOfAReplicaSetAreNamed) {
+  const std::string sets = R"(
+{apiVersion: work.open-cluster-management.io/v1alpha1, kind: ManifestWorkReplicaSet, metadata: {name: web, namespace: fleet}}
+---
+apiVersion: work.open-cluster-management.io/v1
+kind: ManifestWork
+metadata:
+  name: web
+  namespace: cluster1
+  labels: {work.open-cluster-management.io/manifestworkreplicaset: fleet.web}
+spec: {workload: {manifests: [{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}]}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: other, namespace: x}}
+)";
+  for (const char* deleted : {"manifestworkreplicasets/fleet/web", "manifestworks/cluster1/web"}) {
+    EXPECT_THAT(
+        assumedOf(std::string("  steps: [{delete: ") + deleted + "}]\n", sets),
+        ElementsAre("manifestworkreplicasets/fleet/web has the ManifestWorks that are in the files, and "
+                    "no others: its placements are not followed"))
+        << deleted;
+  }
+  EXPECT_THAT(assumedOf("  steps: [{delete: configmaps/x/other}]\n", sets), IsEmpty());
 }
 
 }  // namespace

@@ -203,14 +203,109 @@ TEST(Stuck, AWebhookThatDoesNotAnswer) {
       reasons(shipped("provider-webhook-unguarded.yaml"), "widgets/one"),
       Contains("its deletion is denied: the webhook checks.example.com of "
                "validatingwebhookconfigurations/widget-checks does not answer: nothing Ready is behind "
-               "services/checks/checks"));
+               "services/checks/checks; validatingwebhookconfigurations/widget-checks has to be deleted, or "
+               "its webhook to answer again"));
+}
+
+// Whose request it is, which webhook refuses it, and the way out.
+TEST(Stuck, AWebhookThatRefusesAController) {
+  EXPECT_THAT(
+      reasons(shipped("webhook-refuses-controller.yaml"), "widgets/one"),
+      ElementsAre("finalizer example.com/cleanup is for controller widgets to remove, whose UPDATE is "
+                  "refused: the webhook widgets.example.com of validatingwebhookconfigurations/widgets does "
+                  "not answer: nothing Ready is behind services/operator/webhook; "
+                  "validatingwebhookconfigurations/widgets has to be deleted, or its webhook to answer "
+                  "again"));
+}
+
+TEST(Stuck, WebhooksThatRefuseKubernetesItself) {
+  const ScenarioReport report = shipped("webhook-refuses-collector.yaml");
+  EXPECT_THAT(
+      reasons(report, "configmaps/default/of-one"),
+      ElementsAre(HasSubstr("its deletion is denied to the garbage collector: the webhook "
+                            "deletions.example.com of validatingwebhookconfigurations/engine does not "
+                            "answer: its Service engine/engine is not in the files; ")));
+  EXPECT_THAT(
+      reasons(report, "namespaces/team"),
+      ElementsAre(HasSubstr("the namespace controller cannot take finalizer kubernetes off: its UPDATE "
+                            "is refused: the webhook cluster.example.com of ")));
+  EXPECT_THAT(
+      reasons(report, "persistentvolumeclaims/default/data"),
+      ElementsAre(HasSubstr("the controller that protects claims cannot take finalizer "
+                            "kubernetes.io/pvc-protection off: its UPDATE is refused: the webhook "
+                            "claims.example.com of mutatingwebhookconfigurations/engine does not answer")));
+}
+
+TEST(Stuck, AReplicaSetOfWorksWaitsForThem) {
+  const ScenarioReport report = play(scenario(R"(
+  guard: false
+  steps:
+    - delete: manifestworkreplicasets/fleet/web)",
+                                              R"(---
+apiVersion: work.open-cluster-management.io/v1alpha1
+kind: ManifestWorkReplicaSet
+metadata: { name: web, namespace: fleet }
+spec: { cascadeDeletionPolicy: Foreground }
+---
+apiVersion: work.open-cluster-management.io/v1
+kind: ManifestWork
+metadata:
+  name: web
+  namespace: cluster1
+  labels: { work.open-cluster-management.io/manifestworkreplicaset: fleet.web }
+spec: { workload: { manifests: [{ apiVersion: v1, kind: ConfigMap, metadata: { name: a, namespace: x, finalizers: [f/f] } }] } }
+)"));
+  EXPECT_THAT(reasons(report, "manifestworkreplicasets/fleet/web"),
+              ElementsAre("its controller waits for its ManifestWorks: manifestworks/cluster1/web"));
+  EXPECT_THAT(reasons(report, "configmaps/x/a"), ElementsAre("nobody here removes its finalizer f/f"));
+}
+
+// Of one owner, what its garbage collector may not write.
+TEST(Stuck, WhatTheGarbageCollectorMayNotWrite) {
+  const auto left = [](const std::string& steps, const std::string& resources) {
+    return play(scenario(
+        "\n  guard: false\n  steps:\n    - delete: configmaps/x/owner\n      propagationPolicy: " + steps +
+            "\n",
+        R"(---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: owner, namespace: x}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: other, namespace: x}}
+---
+apiVersion: v1
+kind: Secret
+metadata:
+  name: owned
+  namespace: x
+  ownerReferences:
+  - {apiVersion: v1, kind: ConfigMap, name: owner, uid: "1", blockOwnerDeletion: true}
+  - {apiVersion: v1, kind: ConfigMap, name: other, uid: "2"}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: { name: left }
+webhooks:
+  - name: left.example.com
+    clientConfig: { service: { namespace: former, name: left } }
+    rules: [{ apiGroups: [""], apiVersions: [v1], operations: [UPDATE], resources: [)" +
+            resources + "] }]\n"));
+  };
+  EXPECT_THAT(reasons(left("Foreground", "secrets"), "secrets/x/owned"),
+              Contains(HasSubstr("the garbage collector cannot strike owners from its list: the webhook "
+                                 "left.example.com")));
+  EXPECT_THAT(reasons(left("Orphan", "secrets"), "configmaps/x/owner"),
+              ElementsAre(HasSubstr("the garbage collector cannot take its finalizer off: its dependent "
+                                    "secrets/x/owned cannot be let go: the webhook left.example.com")));
+  EXPECT_THAT(reasons(left("Orphan", "configmaps"), "configmaps/x/owner"),
+              ElementsAre(HasSubstr("the garbage collector cannot take its finalizer off: the webhook "
+                                    "left.example.com")));
 }
 
 TEST(Stuck, EachWebhookThatDoesNotAnswerIsNamedWithItsService) {
   EXPECT_THAT(reasons(shipped("webhook-without-service.yaml"), "widgets/one"),
               ElementsAre("its deletion is denied: the webhook widgets.example.com of "
                           "validatingwebhookconfigurations/leftover does not answer: its Service "
-                          "former/checks is not in the files"));
+                          "former/checks is not in the files; validatingwebhookconfigurations/leftover has "
+                          "to be deleted, or its webhook to answer again"));
   const ScenarioReport two = play(scenario(R"(
   guard: false
   steps:
@@ -240,7 +335,8 @@ webhooks:
       ElementsAre("its deletion is denied: the webhook one.example.com of "
                   "mutatingwebhookconfigurations/both does not answer: its Service former/one is not in "
                   "the files; the webhook two.example.com of mutatingwebhookconfigurations/both does not "
-                  "answer: nothing Ready is behind services/former/late"));
+                  "answer: nothing Ready is behind services/former/late; mutatingwebhookconfigurations/both "
+                  "has to be deleted, or its webhook to answer again"));
 }
 
 TEST(Stuck, AConversionThatNobodyAnswers) {

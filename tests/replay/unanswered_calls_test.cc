@@ -146,6 +146,63 @@ TEST(UnansweredCalls, FinalizersStayWhereAWebhookForUpdatesDoesNotAnswer) {
                   HasSubstr("its finalizers cannot be removed: the webhook things.example.io"))));
 }
 
+std::vector<std::string> blockersOf(const admission::Why& why) {
+  std::vector<std::string> messages;
+  for (const admission::WhyBlocker& one : why.blockers) messages.push_back(one.message);
+  return messages;
+}
+
+// Whose write it is, as far as manifests tell.
+TEST(UnansweredCalls, TheyNameWhoCannotRemoveAFinalizer) {
+  std::string yaml = webhookFor("UPDATE");
+  yaml.replace(yaml.find("{name: t, "), 10,
+               "{name: t, finalizers: [example.com/f, foregroundDeletion], deletionTimestamp: "
+               "'2026-11-01T10:00:00Z', ");
+  yaml += R"(---
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: s}
+spec:
+  provider: {group: apps, resource: deployments, namespace: op, name: op}
+  criteria: [{type: Finalizer, finalizer: {group: example.com, resource: things, finalizerName: example.com/f}}]
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: op, namespace: op}, spec: {template: {spec: {}}}}
+)";
+  EXPECT_THAT(blockersOf(whyIn(yaml, "things/t -n team")),
+              ::testing::Contains(HasSubstr("its finalizers cannot be removed (example.com/f by "
+                                            "deployments.apps/op/op and foregroundDeletion by the garbage "
+                                            "collector): the webhook things.example.io")));
+  EXPECT_THAT(
+      blockersOf(whyIn(yaml, "namespace/team")),
+      ::testing::Contains(HasSubstr("it would keep things.example.com/team/t: its finalizers cannot")))
+      << "and what it is in";
+  EXPECT_THAT(
+      blockersOf(whyIn(yaml, "crd/things.example.com")),
+      ::testing::Contains(HasSubstr("it would keep things.example.com/team/t: its finalizers cannot")));
+}
+
+TEST(UnansweredCalls, WhatEndsANamespaceOrACrdIsAWrite) {
+  const auto ruleFor = [](const std::string& resources) {
+    return std::string(kThings) +
+           "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\n"
+           "metadata: {name: checks}\nwebhooks:\n- name: ends.example.io\n  clientConfig: {service: "
+           "{namespace: "
+           "gone, name: hook}}\n  rules: [{apiGroups: ['*'], apiVersions: ['*'], operations: [UPDATE], "
+           "resources: ['" +
+           resources + "']}]\n";
+  };
+  const admission::Why space = whyIn(ruleFor("namespaces/finalize"), "namespace/team");
+  EXPECT_TRUE(space.allowed);
+  EXPECT_TRUE(space.isBlocked());
+  EXPECT_THAT(
+      blockersOf(space),
+      ElementsAre(HasSubstr("the namespace controller cannot take the finalizer kubernetes off it: the "
+                            "webhook ends.example.io")));
+  EXPECT_THAT(blockersOf(whyIn(ruleFor("customresourcedefinitions/*"), "crd/things.example.com")),
+              ElementsAre(HasSubstr("the finalizer of its clean-up cannot be removed: the webhook")));
+  EXPECT_THAT(blockersOf(whyIn(ruleFor("namespaces"), "namespace/team")), IsEmpty());
+}
+
 TEST(UnansweredCalls, AConversionThatNobodyAnswersKeepsInstancesAndTheirCrd) {
   std::string yaml = kThings;
   yaml.replace(yaml.find("  versions:"), 0,

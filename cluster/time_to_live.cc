@@ -1,0 +1,97 @@
+// What is deleted by itself once it has finished: a Job with ttlSecondsAfterFinished by the TTL controller, a
+// ManifestWork with deleteOption.ttlSecondsAfterFinished by a controller of the hub. Nothing here computes:
+// that something has finished is possible from a moment on (docs/semantics.md, "The rules").
+#include <algorithm>
+
+#include "cluster/builder.h"
+#include "cluster/transition.h"
+#include "kube/value.h"
+#include "manifestwork/manifest_work.h"
+
+namespace lastout::cluster {
+
+namespace {
+
+const int64_t* integerAt(const kube::Value& content, std::string_view field) {
+  const kube::Value* value = content.at({"spec", field});
+  return value == nullptr ? nullptr : value->asInteger();
+}
+
+std::optional<TimeToLive> ofJob(const kube::Value& job) {
+  const int64_t* seconds = integerAt(job, "ttlSecondsAfterFinished");
+  if (seconds == nullptr) return std::nullopt;
+  const int64_t* completions = integerAt(job, "completions");
+  const bool isOutOfTime = integerAt(job, "activeDeadlineSeconds") != nullptr && !isSuspended(job);
+  return TimeToLive{
+      .afterFinished = std::chrono::seconds(*seconds),
+      .finishesAnyway = hasEnded(job) || isOutOfTime || (completions != nullptr && *completions == 0)};
+}
+
+std::optional<TimeToLive> ofWork(const kube::Value& work) {
+  const auto stored = manifestwork::timeToLiveOf(work);
+  if (!stored) return std::nullopt;
+  return TimeToLive{.afterFinished = std::chrono::seconds(stored->seconds),
+                    .finishesAnyway = stored->isComplete};
+}
+
+// Some object has a finalizer that a controller in the Job is to take off: a clean-up ends when its work is
+// done.
+bool hasWorkLeft(const Transition& transition, Slot job) {
+  const Model& model = transition.model();
+  const auto runsHere = [&](const FinalizerController& controller) {
+    if (controller.runsIn == kNone || controller.runsIn == job) return controller.runsIn == job;
+    const SlotInfo& info = transition.info(controller.runsIn);
+    return info.role == ModelRole::CronJob && std::ranges::find(info.children, job) != info.children.end();
+  };
+  if (std::ranges::none_of(model.controllers, runsHere)) return false;
+  for (Slot slot = 0; slot < model.slots.size(); ++slot) {
+    const uint16_t finalizers = transition.state().finalizers(slot);
+    for (const Removal& removal : transition.info(slot).removals) {
+      if ((finalizers & removal.bit) != 0 && runsHere(model.controllers[removal.controller])) return true;
+    }
+  }
+  return false;
+}
+
+// All that the work applies was applied: only then its agent can find it complete.
+bool isApplied(const Transition& transition, const Work& work) {
+  if (!transition.isLive(work.applied)) return false;
+  for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link) {
+    const LinkState state = transition.state().link(link);
+    if (!state.recorded || state.stale || !transition.isPresent(transition.model().links[link].object))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void wireTimeToLive(Builder& builder) {
+  for (Slot slot = 0; slot < builder.model.slots.size(); ++slot) {
+    SlotInfo& info = builder.model.slots[slot];
+    const kube::Value* content = builder.content(slot);
+    if (content == nullptr) continue;
+    if (info.role == ModelRole::Job) info.timeToLive = ofJob(*content);
+    if (info.role == ModelRole::ManifestWork && info.work != kNone) info.timeToLive = ofWork(*content);
+  }
+}
+
+bool hasOutlivedItself(const Transition& transition, Slot slot) {
+  const SlotInfo& info = transition.info(slot);
+  if (!info.timeToLive || !transition.isLive(slot)) return false;
+  if (info.timeToLive->finishesAnyway) return true;
+  if (info.role == ModelRole::ManifestWork) return isApplied(transition, transition.model().works[info.work]);
+  return transition.hasReadyPod(slot) && !hasWorkLeft(transition, slot);
+}
+
+void deleteFinished(Transition& transition, Slot slot) {
+  DeleteRequest request{.actor = Actor::TimeToLive, .by = kNone, .slot = slot, .policy = {}};
+  // pkg/controller/ttlafterfinished of Kubernetes: in the foreground, and of this very Job.
+  if (transition.info(slot).role == ModelRole::Job) {
+    request.policy = PropagationPolicy::Foreground;
+    request.precondition = Precondition::Uid;
+  }
+  transition.sendAtOnce(request);
+}
+
+}  // namespace lastout::cluster
