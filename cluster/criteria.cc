@@ -22,7 +22,7 @@ class CriteriaReader {
   CriteriaReader(const Model& model, StateRef state) : model_(model), state_(state) {}
 
   bool exists(const kube::ObjectKey& key) const {
-    return any([&](Slot, const SlotInfo& info) { return info.key == key; });
+    return any([&](Slot, const SlotInfo& info) { return isKeyOf(info, key); });
   }
 
   bool met(const Criterion& criterion) const {
@@ -64,10 +64,15 @@ class CriteriaReader {
   }
 
  private:
+  // Looks at the name first, in which most keys differ.
+  static bool isKeyOf(const SlotInfo& info, const kube::ObjectKey& key) {
+    return info.key.name == key.name && info.key == key;
+  }
+
   // It is deleted in the foreground, and its finalizer for that is the last one.
   bool awaitsOwned(const kube::ObjectKey& key) const {
     return any([&](Slot slot, const SlotInfo& info) {
-      return info.key == key && state_.presence(slot) == Presence::Terminating &&
+      return isKeyOf(info, key) && state_.presence(slot) == Presence::Terminating &&
              state_.finalizers(slot) == kForegroundBit;
     });
   }
@@ -82,7 +87,7 @@ class CriteriaReader {
   template <class Predicate>
   bool any(Predicate predicate) const {
     for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
-      if (state_.presence(slot) != Presence::Absent && predicate(slot, model_.slots[slot])) return true;
+      if (predicate(slot, model_.slots[slot]) && state_.presence(slot) != Presence::Absent) return true;
     }
     return false;
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cluster/model.h"
+#include "cluster/state_parts.h"
 
 namespace lastout::cluster {
 
@@ -120,10 +121,19 @@ class StateRef {
  public:
   StateRef(uint64_t* words, const Layout& layout) : words_(words), layout_(&layout) {}
 
-  ObjectState object(Slot slot) const { return unpack(words_[layout_->objects + slot]); }
+  ObjectState object(Slot slot) const {
+    noteRead(StatePart::Kind::Object, slot, 0);
+    return unpack(words_[layout_->objects + slot]);
+  }
   void setObject(Slot slot, const ObjectState& state) { words_[layout_->objects + slot] = pack(state); }
-  Presence presence(Slot slot) const { return static_cast<Presence>(words_[layout_->objects + slot] & 3); }
-  uint16_t finalizers(Slot slot) const { return static_cast<uint16_t>(words_[layout_->objects + slot] >> 2); }
+  Presence presence(Slot slot) const {
+    noteRead(StatePart::Kind::Object, slot, kPresenceField);
+    return static_cast<Presence>(words_[layout_->objects + slot] & 3);
+  }
+  uint16_t finalizers(Slot slot) const {
+    noteRead(StatePart::Kind::Object, slot, kFinalizersField);
+    return static_cast<uint16_t>(words_[layout_->objects + slot] >> 2);
+  }
   WorkState work(uint32_t work) const;
   void setWork(uint32_t work, const WorkState& state);
   StepState step(uint32_t step) const;

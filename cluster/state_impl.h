@@ -89,6 +89,7 @@ inline ObjectState unpack(uint64_t word) {
 }
 
 inline WorkState StateRef::work(uint32_t work) const {
+  noteRead(StatePart::Kind::Work, work, 0);
   const uint64_t bits = detail::getField(words_ + layout_->works, work, detail::kWorkBits);
   WorkState state;
   state.deleting = (bits & 1) != 0;
@@ -104,6 +105,7 @@ inline void StateRef::setWork(uint32_t work, const WorkState& state) {
 }
 
 inline StepState StateRef::step(uint32_t step) const {
+  noteRead(StatePart::Kind::Step, step, 0);
   const uint64_t bits = detail::getField(words_ + layout_->steps, step, detail::kStepBits);
   StepState state;
   state.sent = (bits & 1) != 0;
@@ -119,6 +121,7 @@ inline void StateRef::setStep(uint32_t step, const StepState& state) {
 }
 
 inline LinkState StateRef::link(uint32_t link) const {
+  noteRead(StatePart::Kind::Link, link, 0);
   const uint64_t bits = detail::getField(words_ + layout_->links, link, detail::kLinkBits);
   return {.recorded = (bits & 1) != 0, .stale = (bits & 2) != 0};
 }

@@ -47,15 +47,18 @@ constexpr const char* kVerbs[] = {"Delete", "Create", "SetFinalizers", "SetForm"
 static_assert(std::size(kKinds) == static_cast<size_t>(Action::Kind::Finalize) + 1);
 static_assert(std::size(kActors) == static_cast<size_t>(cluster::Actor::Lastout) + 1);
 
-std::string kindName(const Action& action) { return kKinds[static_cast<size_t>(action.kind)]; }
 std::string nameOf(Reason reason) { return "reason " + std::string(toString(reason)); }
-std::string actorName(const Action& action) { return kActors[static_cast<size_t>(action.actor)]; }
 
 }  // namespace
 
+std::string kindOf(const Action& action) {
+  return std::string(kKinds[static_cast<size_t>(action.kind)]) + " by " +
+         kActors[static_cast<size_t>(action.actor)];
+}
+
 void Coverage::count(const Walk& walk) {
   const Action& action = walk.action();
-  const std::string what = kindName(action) + " by " + actorName(action);
+  const std::string what = kindOf(action);
   count(what);
   if (action.kind == Action::Kind::Send) {
     const cluster::ClientStep& step = walk.machine().model().steps[action.a];

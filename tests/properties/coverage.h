@@ -11,6 +11,9 @@
 
 namespace lastout::testing {
 
+// Returns the kind of the action and who does it: "PodStop by Kubelet".
+std::string kindOf(const cluster::Action& action);
+
 class Coverage {
  public:
   void count(const Walk& walk);

@@ -158,13 +158,7 @@ class Walk {
  public:
   explicit Walk(uint64_t seed) : random_(seed) {
     given_ = testing::objects(random_.manifests(), random_.types());
-    BuildInput input;
-    input.objects = given_;
-    input.types = random_.types();
-    auto model = build(input);
-    if (!model) testing::stop(testing::lines(model.error()));
-    model_ = std::move(*model);
-    addSteps();
+    model_ = random_.model(given_);
     for (GivenPolicy& policy : random_.policies()) policies_.push_back(std::move(policy));
     std::vector<const kube::Object*> sources;
     for (const kube::Object& object : given_) sources.push_back(&object);
@@ -189,31 +183,6 @@ class Walk {
   }
 
  private:
-  void addSteps() {
-    for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
-      if (random_.dice().oneIn(3)) continue;
-      ClientStep step;
-      step.object = slot;
-      if (random_.dice().oneIn(2) && model_.slots[slot].role != ModelRole::Pod &&
-          model_.slots[slot].role != ModelRole::ReplicaSet) {
-        step.verb = ClientStep::Verb::SetForm;
-        step.change = random_.somePatch(manifestOf(slot));
-      } else if (model_.slots[slot].role == ModelRole::Deployment) {
-        step.verb = ClientStep::Verb::SetReplicas;
-        step.value = 0;
-      }
-      if (!addStep(model_, step)) testing::stop("no step");
-    }
-  }
-
-  kube::Object manifestOf(Slot slot) const {
-    const auto found = std::ranges::find(given_, model_.slots[slot].key, &kube::Object::key);
-    if (found != given_.end()) return *found;
-    kube::Object derived;
-    derived.key = model_.slots[slot].key;
-    return derived;
-  }
-
   void compare(const StateRef& state, std::map<std::string, size_t>& counts) {
     std::vector<DeletionPolicy> policies;
     for (const GivenPolicy& given : policies_) policies.push_back(given.policy);

@@ -1,10 +1,14 @@
 #include "tests/properties/random_policies.h"
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cluster/build.h"
 #include "protection/hold_status.h"
 #include "tests/protection/policies.h"
+#include "tests/support/manifests.h"
+#include "tests/support/stop.h"
 
 namespace lastout::testing {
 namespace {
@@ -225,6 +229,33 @@ cluster::FormChange RandomPolicies::somePatch(const kube::Object& object) {
   change.merge = kube::fromJson(patch);
   change.manifest = std::make_shared<const kube::Value>(object.content);
   return change;
+}
+
+cluster::Model RandomPolicies::model(const std::vector<kube::Object>& given) {
+  cluster::BuildInput input;
+  input.objects = given;
+  input.types = types_;
+  auto built = cluster::build(input);
+  if (!built) stop(lines(built.error()));
+  cluster::Model model = std::move(*built);
+  for (cluster::Slot slot = 0; slot < model.slots.size(); ++slot) {
+    if (dice_.oneIn(3)) continue;
+    const cluster::ModelRole role = model.slots[slot].role;
+    cluster::ClientStep step;
+    step.object = slot;
+    if (dice_.oneIn(2) && role != cluster::ModelRole::Pod && role != cluster::ModelRole::ReplicaSet) {
+      const auto found = std::ranges::find(given, model.slots[slot].key, &kube::Object::key);
+      kube::Object derived;
+      derived.key = model.slots[slot].key;
+      step.verb = cluster::ClientStep::Verb::SetForm;
+      step.change = somePatch(found == given.end() ? derived : *found);
+    } else if (role == cluster::ModelRole::Deployment) {
+      step.verb = cluster::ClientStep::Verb::SetReplicas;
+      step.value = 0;
+    }
+    if (!addStep(model, step)) stop("no step");
+  }
+  return model;
 }
 
 // Mostly of the tables that refer to the server from the beginning.

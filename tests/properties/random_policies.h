@@ -18,6 +18,9 @@ class RandomPolicies {
   explicit RandomPolicies(uint64_t seed);
 
   std::string manifests();
+  // Returns a model of those manifests in which clients delete and change any of it; policies are added after
+  // that.
+  cluster::Model model(const std::vector<kube::Object>& given);
   std::vector<cluster::GivenPolicy> policies();
   kube::Labels someLabels();
   // What somebody patches of an object of the type.

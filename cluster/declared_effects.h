@@ -1,0 +1,53 @@
+// DeclaredEffects: what the machine's operations on a state read and write, whatever comes of them. One
+// function for each operation of Transition, with its name; internal to cluster/footprint.cc.
+#pragma once
+
+#include "cluster/declared_reads.h"
+
+namespace lastout::cluster {
+
+class DeclaredEffects {
+ public:
+  // Adds to the footprint's reads, writes and events; keeps references.
+  DeclaredEffects(const Machine& machine, Footprint& footprint)
+      : reads_(machine, footprint.reads), machine_(machine), model_(machine.model()), footprint_(footprint) {}
+
+  DeclaredReads& reads() { return reads_; }
+
+  // These are read, too: nothing else of the part changes.
+  void writeObject(Slot slot, Fields fields);
+  void writeWork(uint32_t work);
+  void writeStep(uint32_t step);
+  void writeLink(uint32_t link);
+  void event(Slot slot, EventKind kind);
+
+  // --- storage
+  void create(Slot slot);
+  // A change after which the object is still there.
+  void change(Slot slot, Fields fields);
+  // Taking finalizers off: the last one may remove the object.
+  void dropFinalizers(Slot slot);
+  void commitDelete(Slot slot);
+
+  // --- review
+  void send(Slot slot);  // at first sight; what is not guarded is deleted at once
+  void confirm(Slot slot);
+  void commit(Slot slot);
+  // Of what lets a held provider go: its confirming read, and the removal of its finalizer.
+  void confirmLettingGo(Slot provider);
+  void commitLettingGo(Slot provider);
+
+ private:
+  void touch(Slot slot);
+  void markStale(Slot slot);
+  void erase(Slot slot);
+  void review(Slot slot);
+  void mayBeUnsafe() { footprint_.events |= kUnsafeBit; }
+
+  DeclaredReads reads_;
+  const Machine& machine_;
+  const Model& model_;
+  Footprint& footprint_;
+};
+
+}  // namespace lastout::cluster

@@ -1,0 +1,342 @@
+#include "cluster/declared_reads.h"
+
+#include <algorithm>
+
+#include "admission/deferral.h"
+#include "cluster/policy_facts.h"
+
+namespace lastout::cluster {
+
+bool canBeInFlight(const Model& model, Slot slot) {
+  return model.guarded && !model.slots[slot].guardEntries.empty();
+}
+
+bool canBeDeferred(const Model& model, Slot slot) {
+  const SlotInfo& info = model.slots[slot];
+  return model.runsDeferredDeletions &&
+         (!info.guardEntries.empty() || std::ranges::any_of(info.owners, [&](const OwnerLink& link) {
+           return link.owner != kNone && model.slots[link.owner].keptBit != 0;
+         }));
+}
+
+void DeclaredReads::object(Slot slot, Fields fields) {
+  if (slot != kNone) reads_.add({StatePart::Kind::Object, slot}, fields);
+}
+
+void DeclaredReads::objects(const std::vector<Slot>& slots, Fields fields) {
+  for (const Slot slot : slots) object(slot, fields);
+}
+
+// --- storage, and whom the API server calls
+
+void DeclaredReads::hasReadyPod(Slot workload) {
+  if (workload == kNone) return;
+  const SlotInfo& info = model_.slots[workload];
+  if (info.role == ModelRole::Pod) object(workload, kPresenceField | kValueField);
+  if (info.role == ModelRole::Pod || info.role == ModelRole::PersistentVolumeClaim) return;
+  for (const Slot child : info.children) hasReadyPod(child);
+}
+
+void DeclaredReads::works(const FinalizerController& controller) {
+  hasReadyPod(controller.runsIn);
+  if (controller.runsIn != kNone) objects(model_.slots[controller.runsIn].rights, kPresenceField);
+}
+
+void DeclaredReads::mayRemove(const Removal& removal) {
+  objects(removal.needs.waitsFor, kPresenceField);
+  for (const RemovalNeeds::Need& need : removal.needs.needs)
+    for (const std::vector<Slot>& way : need.ways) objects(way, kPresenceField);
+}
+
+void DeclaredReads::fails(const Interception& called) {
+  object(called.configuration, kPresenceField);
+  object(called.service, kPresenceField);
+  for (const Slot workload : called.workloads) {
+    hasReadyPod(workload);
+    if (model_.slots[workload].role == ModelRole::Plain) object(workload, kPresenceField);
+  }
+}
+
+void DeclaredReads::webhookFails(Slot slot, bool Interception::*operation) {
+  for (const Interception& webhook : model_.slots[slot].interceptions)
+    if (webhook.*operation) fails(webhook);
+}
+
+void DeclaredReads::conversionFails(Slot slot) {
+  for (const Interception& webhook : model_.slots[slot].interceptions)
+    if (webhook.configuration == model_.slots[slot].crd) fails(webhook);
+}
+
+void DeclaredReads::discoveryFails() {
+  for (const Interception& apiService : model_.apiServices) fails(apiService);
+}
+
+void DeclaredReads::refusesCreation(Slot slot) {
+  object(slot, kPresenceField);
+  object(model_.slots[slot].namespaceSlot, kPresenceField);
+  object(model_.slots[slot].crd, kPresenceField | kFinalizersField);
+}
+
+// --- the review of a DELETE
+
+void DeclaredReads::condition(uint32_t condition) {
+  for (const ConditionHolder& holder : model_.conditions[condition])
+    object(holder.slot, kPresenceField | (holder.mask != 0 ? kFinalizersField : Fields{0}));
+}
+
+void DeclaredReads::decide(Slot slot) {
+  if (!model_.guarded) return;
+  object(slot, kFinalizersField);  // which tell whether its DELETE ends it
+  for (const admission::GuardEntry& guardEntry : model_.slots[slot].guardEntries) {
+    object(model_.services[guardEntry.service], kPresenceField | kValueField);
+    const admission::ServiceRule& rule = model_.rules.services[guardEntry.service];
+    if (guardEntry.role == admission::GuardRole::LastoutNamespace) continue;
+    if (guardEntry.role != admission::GuardRole::Provider) condition(rule.provider);
+    if (guardEntry.role == admission::GuardRole::Service) continue;
+    if (guardEntry.role == admission::GuardRole::Dependency && !model_.conditions[rule.provider].empty())
+      object(model_.conditions[rule.provider].front().slot, kPresenceField | kFinalizersField);
+    for (uint32_t i = 0; i < rule.criterionCount; ++i)
+      condition(model_.rules.criteria[rule.firstCriterion + i]);
+  }
+}
+
+// It asks for every CriticalService and its provider, and then for the criteria of those that the object
+// matters to.
+void DeclaredReads::criteriaHold(Slot slot) {
+  for (size_t i = 0; i < model_.services.size(); ++i) {
+    object(model_.services[i], kPresenceField | kValueField);
+    if (const auto provider = model_.find(model_.serviceSpecs[i].provider))
+      object(*provider, kPresenceField | kFinalizersField);
+  }
+  for (const admission::GuardEntry& guardEntry : model_.slots[slot].guardEntries) {
+    const admission::ServiceRule& rule = model_.rules.services[guardEntry.service];
+    for (uint32_t i = 0; i < rule.criterionCount; ++i)
+      condition(model_.rules.criteria[rule.firstCriterion + i]);
+  }
+}
+
+void DeclaredReads::isRefused(Slot slot) {
+  webhookFails(slot, &Interception::onDelete);
+  object(slot, kPresenceField | kFinalizersField);
+  decide(slot);
+  isProtected(slot);
+}
+
+// --- deletion policies
+
+void DeclaredReads::question(const PolicyQuestion& question) {
+  const auto test = [&](const SlotTest& one) {
+    object(one.slot, kPresenceField | kFormField | (one.owner != kAnyOwner ? kOwnersField : Fields{0}));
+  };
+  for (const SlotTests& tests : question) {
+    test(tests.first);
+    test(tests.second);
+  }
+}
+
+void DeclaredReads::policy(uint32_t policy) { object(model_.policies.all[policy].slot, kPresenceField); }
+
+// Every question that can be asked, in whatever way the object is there.
+template <class One>
+void DeclaredReads::end(const One& one, Slot slot) {
+  const ModelPolicies& policies = model_.policies;
+  policy(one.policy);
+  object(slot, kPresenceField | kFinalizersField | kValueField | kFormField);
+  std::vector<uint32_t> open;
+  std::vector<bool> isKnown(policies.choices.size(), false);
+  const auto goOn = [&](uint32_t at) {
+    if (at >= Choice::kEnds || isKnown[at]) return;
+    isKnown[at] = true;
+    open.push_back(at);
+  };
+  for (size_t root = 0; root < model_.slots[slot].forms.size() * kWays; ++root)
+    goOn(policies.roots[one.firstRoot + root]);
+  while (!open.empty()) {
+    const Choice& choice = policies.choices[open.back()];
+    open.pop_back();
+    question(policies.questions[choice.question]);
+    goOn(choice.ifYes);
+    goOn(choice.ifNo);
+  }
+}
+
+void DeclaredReads::isProtected(Slot slot) {
+  const ModelPolicies& policies = model_.policies;
+  if (policies.none()) return;
+  for (const Protection& one : policies.ofDelete[slot]) end(one, slot);
+  const ModelRole role = model_.slots[slot].role;
+  if (role != ModelRole::Namespace && role != ModelRole::Crd) return;
+  for (const Slot content : model_.slots[slot].content) {
+    for (const Protection& one : policies.ofDelete[content]) {
+      const ModelPolicy& policy = policies.all[one.policy];
+      object(content, kPresenceField);
+      if (policy.impliesNamespaces || policy.impliesCrds) end(one, content);
+    }
+  }
+}
+
+void DeclaredReads::isUpdateProtected(uint32_t step) {
+  if (model_.policies.none()) return;
+  for (const Protection& one : model_.policies.ofUpdate[step]) end(one, model_.steps[step].object);
+}
+
+void DeclaredReads::labelWrite(Slot slot) {
+  if (model_.policies.none()) return;
+  webhookFails(slot, &Interception::onUpdate);
+  object(slot, kPresenceField | kFormField);
+  const Labelling& labelling = model_.policies.ofLabels[slot];
+  if (labelling.writes.empty()) return;
+  for (const uint32_t one : labelling.policies) policy(one);
+  for (const Labelling::Write& write : labelling.writes)
+    for (const Protection& one : write.deniedBy) end(one, slot);
+  // A client that asks for its deletion again comes first.
+  for (const uint32_t one : model_.slots[slot].steps) step(one);
+  isProtected(slot);
+}
+
+void DeclaredReads::isHeld(Slot slot) {
+  if (model_.policies.none()) return;
+  webhookFails(slot, &Interception::onUpdate);
+  object(slot, kPresenceField);
+  for (const Holding& one : model_.policies.ofHold[slot]) end(one, slot);
+}
+
+void DeclaredReads::isDeletedByPolicy(Slot slot) {
+  const ModelPolicies& policies = model_.policies;
+  if (policies.none()) return;
+  object(slot, kPresenceField | kFlightsField);
+  for (const Holding& one : policies.ofHold[slot]) end(one, slot);
+  for (const CascadeChild& one : policies.ofCascade[slot]) {
+    end(policies.ofHold[one.parent][one.holding], one.parent);
+    question(policies.questions[one.question]);
+  }
+}
+
+// --- the garbage collector, the namespace controller, workloads
+
+void DeclaredReads::owners(Slot slot) {
+  object(slot, kOwnersField);
+  for (const OwnerLink& link : model_.slots[slot].owners)
+    object(link.owner, kPresenceField | kFinalizersField);
+}
+
+void DeclaredReads::dependents(Slot slot) {
+  objects(model_.slots[slot].dependents, kPresenceField | kOwnersField);
+}
+
+void DeclaredReads::deletesContent(Slot content) {
+  const SlotInfo& info = model_.slots[content];
+  object(content, kPresenceField | kFlightsField);
+  object(info.namespaceSlot, kPresenceField | kFinalizersField);
+  if (info.namespaceSlot == kNone || info.role == ModelRole::Pod) return;
+  if (!kube::deletesPodsFirst(model_.kubernetes)) return;
+  for (const Slot pod : model_.slots[info.namespaceSlot].children) {
+    object(pod, kPresenceField | kValueField);
+    isRefused(pod);
+  }
+}
+
+void DeclaredReads::nextTask(Slot workload) {
+  const SlotInfo& info = model_.slots[workload];
+  object(workload, kPresenceField | kValueField);
+  for (const Slot child : info.children) {
+    object(child, kPresenceField | kOwnersField);
+    refusesCreation(child);
+    if (info.role == ModelRole::Deployment)
+      object(child, kValueField);
+    else
+      isRefused(child);
+  }
+}
+
+void DeclaredReads::agentTask(uint32_t index) {
+  const Work& spec = model_.works[index];
+  work(index);
+  object(spec.applied, kPresenceField | kFinalizersField);
+  object(spec.manifestWork, kPresenceField | kFinalizersField);
+  for (uint32_t i = spec.firstLink; i < spec.firstLink + spec.linkCount; ++i) {
+    link(i);
+    object(model_.links[i].object, kPresenceField | kOwnersField);
+    refusesCreation(model_.links[i].object);
+  }
+}
+
+// --- lastout
+
+void DeclaredReads::isRecorded(Slot slot) {
+  for (const admission::GuardEntry& guardEntry : model_.slots[slot].guardEntries) {
+    const Slot service = model_.services[guardEntry.service];
+    if (admission::recordsDeferral(guardEntry.role, service == slot)) object(service, kPresenceField);
+  }
+}
+
+void DeclaredReads::isFollowed(Slot slot) {
+  for (const uint32_t service : model_.slots[slot].followers)
+    object(model_.services[service], kPresenceField);
+}
+
+void DeclaredReads::deferralState(Slot slot) {
+  object(slot, kDeferredDeletionField);
+  object(model_.slots[slot].namespaceSlot, kPresenceField);
+  owners(slot);
+  for (const OwnerLink& link : model_.slots[slot].owners)
+    if (link.owner != kNone) isFollowed(link.owner);
+}
+
+// What one dependent has to do with whether its work is kept.
+void DeclaredReads::keepingOf(Slot applied, Slot dependent) {
+  object(dependent, kPresenceField | kOwnersField | kDeferredDeletionField);
+  isFollowed(dependent);
+  isRecorded(dependent);
+  for (const uint32_t service : model_.slots[dependent].peers)
+    object(model_.services[service], kPresenceField);
+  for (const uint32_t one : model_.slots[dependent].links)
+    if (model_.links[one].work == model_.slots[applied].work) link(one);
+}
+
+void DeclaredReads::isLeftBehind(Slot applied, Slot slot) {
+  if (applied == kNone || model_.slots[applied].keptBit == 0) return;
+  object(applied, kPresenceField | kFinalizersField);
+  work(model_.slots[applied].work);
+  keepingOf(applied, slot);
+  for (const Slot dependent : model_.slots[applied].dependents) {
+    object(dependent, kPresenceField | kOwnersField);
+    isFollowed(dependent);
+  }
+}
+
+void DeclaredReads::fateAlone(Slot slot) {
+  object(slot, kPresenceField | kOwnersField | kDeferredDeletionField);
+  if (!canBeDeferred(model_, slot)) return;
+  for (const OwnerLink& link : model_.slots[slot].owners) isLeftBehind(link.owner, slot);
+  deferralState(slot);
+  decide(slot);
+}
+
+void DeclaredReads::deferredDeletionFate(Slot slot) {
+  fateAlone(slot);
+  if (!canBeDeferred(model_, slot)) return;
+  const SlotInfo& info = model_.slots[slot];
+  for (const Slot content : info.content) fateAlone(content);
+  if (info.role != ModelRole::CriticalService || info.service == kNone) return;
+  for (const Slot other : model_.deferredByService[info.service]) fateAlone(other);
+}
+
+void DeclaredReads::keptWorkPlan(Slot applied) {
+  if (model_.slots[applied].keptBit == 0) return;
+  object(applied, kPresenceField | kFinalizersField);
+  work(model_.slots[applied].work);
+  for (const Slot dependent : model_.slots[applied].dependents) {
+    keepingOf(applied, dependent);
+    deferralState(dependent);
+  }
+}
+
+void DeclaredReads::heldProviderPlan(Slot provider) {
+  if (model_.slots[provider].heldBit == 0) return;
+  object(provider, kPresenceField | kFinalizersField | kFlightsField);
+  webhookFails(provider, &Interception::onUpdate);
+  decide(provider);
+}
+
+}  // namespace lastout::cluster
