@@ -97,9 +97,9 @@ class ProtectionComparer {
   // that is there still, where now no policy does.
   std::vector<std::string> formerDenials(Slot before, Slot now) {
     using cluster::Actor;
-    for (const Actor actor : {Actor::Client, Actor::Agent, Actor::Collector, Actor::Lifecycle,
-                              Actor::CrdCleanup, Actor::Workloads, Actor::Finalizers,
-                              Actor::TimeToLive, Actor::ReplicaSets}) {
+    for (const Actor actor :
+         {Actor::Client, Actor::Agent, Actor::Collector, Actor::Lifecycle, Actor::CrdCleanup,
+          Actor::Workloads, Actor::Finalizers, Actor::TimeToLive, Actor::ReplicaSets}) {
       for (const bool orphans : {false, true}) {
         cluster::PolicyRequest request{.slot = now, .actor = actor, .by = cluster::kNone, .orphans = orphans};
         if (cluster::isDeniedByPolicy(now_, atStartNow_.ref(), request)) continue;

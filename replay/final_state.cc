@@ -102,6 +102,11 @@ bool FinalState::isAskedFor(Slot slot) const {
   });
 }
 
+bool FinalState::isEnabled(Action::Kind kind, Slot slot) const {
+  return std::ranges::any_of(enabled_,
+                             [&](const Action& action) { return action.kind == kind && action.a == slot; });
+}
+
 const Happening* FinalState::lastDenial(Slot slot) const {
   const auto found = std::find_if(log_.rbegin(), log_.rend(), [&](const Happening& happening) {
     const cluster::ClusterEvent& event = happening.event;

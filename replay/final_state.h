@@ -49,6 +49,8 @@ class FinalState {
 
   // Somebody asks again and again, in vain, or lastout will.
   bool isAskedFor(cluster::Slot slot) const;
+  // Returns true if an action of this kind, about the object, can happen now.
+  bool isEnabled(cluster::Action::Kind kind, cluster::Slot slot) const;
   // The last time that somebody was denied its deletion; null: nobody was.
   const Happening* lastDenial(cluster::Slot slot) const;
 

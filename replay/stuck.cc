@@ -269,10 +269,7 @@ class Explainer {
 
   // "its deletion is denied to the garbage collector: ", where a controller asks for it.
   std::string askedBy(Slot slot, const std::string& denied) const {
-    const auto asks = [&](Action::Kind kind) {
-      return std::ranges::any_of(
-          enabled_, [&](const Action& action) { return action.kind == kind && action.a == slot; });
-    };
+    const auto asks = [&](Action::Kind kind) { return final_.isEnabled(kind, slot); };
     const std::string whose = denied.substr(0, denied.size() - 2);
     if (asks(Action::Kind::NamespaceDelete)) return whose + " to the namespace controller: ";
     if (asks(Action::Kind::DeleteFinished)) return whose + " to the TTL controller: ";
