@@ -4,6 +4,7 @@
 
 #include "admission/deferral.h"
 #include "cluster/policy_facts.h"
+#include "cluster/transition.h"
 
 namespace lastout::cluster {
 
@@ -75,6 +76,11 @@ void DeclaredReads::refusesCreation(Slot slot) {
   object(slot, kPresenceField);
   object(model_.slots[slot].namespaceSlot, kPresenceField);
   object(model_.slots[slot].crd, kPresenceField | kFinalizersField);
+}
+
+void DeclaredReads::mayCreate(Slot slot) {
+  refusesCreation(slot);
+  webhookFails(slot, &Interception::onCreate);
 }
 
 // --- the review of a DELETE
@@ -241,7 +247,8 @@ void DeclaredReads::nextTask(Slot workload) {
   object(workload, kPresenceField | kValueField);
   for (const Slot child : info.children) {
     object(child, kPresenceField | kOwnersField);
-    refusesCreation(child);
+    mayCreate(child);
+    webhookFails(child, &Interception::onUpdate);
     if (info.role == ModelRole::Deployment)
       object(child, kValueField);
     else
@@ -254,11 +261,42 @@ void DeclaredReads::agentTask(uint32_t index) {
   work(index);
   object(spec.applied, kPresenceField | kFinalizersField);
   object(spec.manifestWork, kPresenceField | kFinalizersField);
+  webhookFails(spec.applied, &Interception::onCreate);
+  webhookFails(spec.applied, &Interception::onCleanup);
+  webhookFails(spec.manifestWork, &Interception::onCleanup);
   for (uint32_t i = spec.firstLink; i < spec.firstLink + spec.linkCount; ++i) {
     link(i);
     object(model_.links[i].object, kPresenceField | kOwnersField);
-    refusesCreation(model_.links[i].object);
+    mayCreate(model_.links[i].object);
+    webhookFails(model_.links[i].object, &Interception::onUpdate);
   }
+}
+
+void DeclaredReads::hasOutlivedItself(Slot slot) {
+  const SlotInfo& info = model_.slots[slot];
+  if (!info.timeToLive) return;
+  object(slot, kPresenceField);
+  if (info.timeToLive->finishesAnyway) return;
+  if (info.role == ModelRole::ManifestWork) {
+    const Work& spec = model_.works[info.work];
+    object(spec.applied, kPresenceField);
+    for (uint32_t i = spec.firstLink; i < spec.firstLink + spec.linkCount; ++i) {
+      link(i);
+      object(model_.links[i].object, kPresenceField);
+    }
+    return;
+  }
+  hasReadyPod(slot);
+  for (Slot other = 0; other < model_.slots.size(); ++other)
+    for (const Removal& removal : model_.slots[other].removals)
+      if (runsIn(model_, model_.controllers[removal.controller], slot)) object(other, kFinalizersField);
+}
+
+void DeclaredReads::replicaSetTask(Slot work) {
+  const Slot replicaSet = model_.slots[work].replicaSet;
+  if (replicaSet == kNone) return;
+  object(replicaSet, kPresenceField | kFinalizersField);
+  mayCreate(work);
 }
 
 // --- lastout
@@ -325,6 +363,7 @@ void DeclaredReads::deferredDeletionFate(Slot slot) {
 void DeclaredReads::keptWorkPlan(Slot applied) {
   if (model_.slots[applied].keptBit == 0) return;
   object(applied, kPresenceField | kFinalizersField);
+  webhookFails(applied, &Interception::onUpdate);
   work(model_.slots[applied].work);
   for (const Slot dependent : model_.slots[applied].dependents) {
     keepingOf(applied, dependent);

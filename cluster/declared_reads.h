@@ -28,6 +28,7 @@ class DeclaredReads {
   void conversionFails(Slot slot);
   void discoveryFails();
   void refusesCreation(Slot slot);
+  void mayCreate(Slot slot);
 
   // --- the review of a DELETE
   void decide(Slot slot);
@@ -51,6 +52,8 @@ class DeclaredReads {
   void deletesContent(Slot content);  // the namespace controller
   void agentTask(uint32_t work);
   void nextTask(Slot workload);
+  void hasOutlivedItself(Slot slot);
+  void replicaSetTask(Slot work);
 
  private:
   void fails(const Interception& called);

@@ -72,6 +72,7 @@ class Declaration {
     for (uint32_t link = firstLink(work); link < endOfLinks(work); ++link) {
       const Slot object = model_.links[link].object;
       effects_.reads().owners(object);
+      effects_.event(object, EventKind::Denied);
       effects_.create(object);
       effects_.change(object, kOwnersField | kDeferredDeletionField);
       effects_.send(object);
@@ -88,6 +89,9 @@ class Declaration {
     guard_.object(slot, kPresenceField | kFinalizersField);
     guard_.owners(slot);
     guard_.dependents(slot);
+    guard_.webhookFails(slot, &Interception::onUpdate);
+    for (const Slot dependent : model_.slots[slot].dependents)
+      guard_.webhookFails(dependent, &Interception::onUpdate);
     effects_.reads().owners(slot);
     effects_.reads().dependents(slot);
     effects_.change(slot, kOwnersField);
@@ -115,6 +119,7 @@ class Declaration {
   void finish(Slot slot, const std::vector<Slot>& inTheWay) {
     guardOfCleanup(slot);
     guard_.objects(inTheWay, kPresenceField);
+    guard_.webhookFails(slot, &Interception::onCleanup);
     if (model_.slots[slot].role == ModelRole::Namespace) guard_.discoveryFails();
     effects_.dropFinalizers(slot);
   }
@@ -129,14 +134,30 @@ class Declaration {
     }
   }
 
+  void replicaSetWork(Slot work) {
+    guard_.object(work, kPresenceField);
+    guard_.replicaSetTask(work);
+    effects_.reads().replicaSetTask(work);
+    effects_.create(work);
+    effects_.send(work);
+  }
+
+  void deleteFinished(Slot slot) {
+    guard_.object(slot, kPresenceField);
+    guard_.hasOutlivedItself(slot);
+    effects_.send(slot);
+  }
+
   void podReady(Slot pod) {
     guard_.object(pod, kPresenceField | kValueField);
     guard_.objects(model_.slots[pod].startsWith, kPresenceField);
+    guard_.webhookFails(pod, &Interception::onStart);
     effects_.change(pod, kValueField);
   }
 
   void podStop(Slot pod) {
     guard_.object(pod, kPresenceField | kValueField);
+    guard_.webhookFails(pod, &Interception::onDelete);
     effects_.writeObject(pod, kValueField);
     effects_.dropFinalizers(pod);  // it goes when it has none
   }
@@ -325,7 +346,14 @@ Footprint footprintOf(const Machine& machine, const Action& action) {
       break;
     case Kind::ClaimRelease:
     case Kind::VolumeRelease:
+    case Kind::ReplicaSetFinish:
       declaration.finish(slot, slots[slot].children);
+      break;
+    case Kind::ReplicaSetWork:
+      declaration.replicaSetWork(slot);
+      break;
+    case Kind::DeleteFinished:
+      declaration.deleteFinished(slot);
       break;
     case Kind::NamespaceDelete:
       declaration.namespaceDelete(action);

@@ -38,16 +38,13 @@ std::optional<TimeToLive> ofWork(const kube::Value& work) {
 // done.
 bool hasWorkLeft(const Transition& transition, Slot job) {
   const Model& model = transition.model();
-  const auto runsHere = [&](const FinalizerController& controller) {
-    if (controller.runsIn == kNone || controller.runsIn == job) return controller.runsIn == job;
-    const SlotInfo& info = transition.info(controller.runsIn);
-    return info.role == ModelRole::CronJob && std::ranges::find(info.children, job) != info.children.end();
-  };
+  const auto runsHere = [&](const FinalizerController& controller) { return runsIn(model, controller, job); };
   if (std::ranges::none_of(model.controllers, runsHere)) return false;
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
-    const uint16_t finalizers = transition.state().finalizers(slot);
     for (const Removal& removal : transition.info(slot).removals) {
-      if ((finalizers & removal.bit) != 0 && runsHere(model.controllers[removal.controller])) return true;
+      if (runsHere(model.controllers[removal.controller]) &&
+          (transition.state().finalizers(slot) & removal.bit) != 0)
+        return true;
     }
   }
   return false;
@@ -65,6 +62,12 @@ bool isApplied(const Transition& transition, const Work& work) {
 }
 
 }  // namespace
+
+bool runsIn(const Model& model, const FinalizerController& controller, Slot job) {
+  if (controller.runsIn == kNone || controller.runsIn == job) return controller.runsIn == job;
+  const SlotInfo& info = model.slots[controller.runsIn];
+  return info.role == ModelRole::CronJob && std::ranges::find(info.children, job) != info.children.end();
+}
 
 void wireTimeToLive(Builder& builder) {
   for (Slot slot = 0; slot < builder.model.slots.size(); ++slot) {

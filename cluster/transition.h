@@ -208,6 +208,8 @@ bool isUnused(const Transition& transition, Slot storage);  // of a claim or a v
 // Returns true if the object may have finished by now, and is deleted by itself after that.
 bool hasOutlivedItself(const Transition& transition, Slot slot);
 void deleteFinished(Transition& transition, Slot slot);
+// Returns true if the controller runs in the Job, or in a CronJob that makes it.
+bool runsIn(const Model& model, const FinalizerController& controller, Slot job);
 // cluster/work_replica_sets.cc
 enum class ReplicaSetTask : uint8_t { None, Create, Delete };
 ReplicaSetTask replicaSetTask(const Transition& transition, Slot work);

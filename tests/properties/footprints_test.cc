@@ -124,7 +124,7 @@ TEST(Footprints, AreThoseOfTheActionsInRandomClusters) {
                      "PodReady by Kubelet",
                      "PodStop by Kubelet",
                      "ClaimRelease by Claims",
-                     "CarryOut by Lastout",
+                     "DeleteDeferred by Lastout",
                      "Confirm by Lastout",
                      "Commit by Lastout",
                      "KeepWork by Lastout",
