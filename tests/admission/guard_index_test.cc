@@ -67,8 +67,7 @@ TEST_F(GuardIndexTest, EachGuardedObjectHasItsGuardEntry) {
 
 TEST_F(GuardIndexTest, TheCrdOfACustomProviderIsGuarded) {
   put(service("a", {{"example.com", "engines"}, "n", "e"}));
-  EXPECT_THAT(guardEntriesOf({kCrds, "", "engines.example.com"}),
-              UnorderedElementsAre("ProviderAncestor a"));
+  EXPECT_THAT(guardEntriesOf({kCrds, "", "engines.example.com"}), UnorderedElementsAre("ProviderAncestor a"));
 }
 
 TEST_F(GuardIndexTest, ServicesShareProvidersAndNamespaces) {

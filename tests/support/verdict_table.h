@@ -11,9 +11,9 @@ namespace lastout::criticalservice {
 enum class VerdictSubject : uint8_t {
   CriticalService,  // and the CRD of CriticalServices: allowed when each of them would be
   Provider,
-  HeldProvider,       // a provider that lastout holds, by a DELETE that leaves what it runs
+  HeldProvider,      // a provider that lastout holds, by a DELETE that leaves what it runs
   ProviderAncestor,  // the namespace of the provider, and the CRD of a provider that is a custom resource
-  Dependency,         // what the provider needs
+  Dependency,        // what the provider needs
 };
 
 enum class ProviderState : uint8_t {
