@@ -32,7 +32,8 @@ struct Footprint {
   PartSet guard;        // decides whether the action may happen
   PartSet reads;        // decides what it does then
   PartSet writes;       // may be changed by it
-  uint64_t events = 0;  // the bits that it may set in StateRef::monitors(); no action reads or clears one
+  uint64_t events = 0;  // the bits that it may set in StateRef::monitors(): no action of the machine reads or
+                        // clears one, but a scenario's step may wait for one (`after`)
 };
 
 // Returns the footprint of the action, which need not be possible in any state.

@@ -123,6 +123,11 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
     default:
       break;
   }
+  if (role == ModelRole::ManifestWork &&
+      !sameAt(first, again, {"spec", "deleteOption", "ttlSecondsAfterFinished"}))
+    return "spec.deleteOption.ttlSecondsAfterFinished";
+  if (role == ModelRole::ManifestWorkReplicaSet && !sameAt(first, again, {"spec", "cascadeDeletionPolicy"}))
+    return "spec.cascadeDeletionPolicy";
   if (again.key.type == kube::kServices && !sameAt(first, again, {"spec", "selector"}))
     return "spec.selector";
   if (role == ModelRole::PersistentVolume && !sameAt(first, again, {"spec", "claimRef", "name"}))

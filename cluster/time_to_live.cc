@@ -2,6 +2,7 @@
 // ManifestWork with deleteOption.ttlSecondsAfterFinished by a controller of the hub. Nothing here computes:
 // that something has finished is possible from a moment on (docs/semantics.md, "The rules").
 #include <algorithm>
+#include <cstdint>
 
 #include "cluster/builder.h"
 #include "cluster/transition.h"
@@ -23,7 +24,7 @@ std::optional<TimeToLive> ofJob(const kube::Value& job) {
   const int64_t* completions = integerAt(job, "completions");
   const bool isOutOfTime = integerAt(job, "activeDeadlineSeconds") != nullptr && !isSuspended(job);
   return TimeToLive{
-      .afterFinished = std::chrono::seconds(*seconds),
+      .afterFinished = std::chrono::seconds(std::clamp<int64_t>(*seconds, 0, INT32_MAX)),
       .finishesAnyway = hasEnded(job) || isOutOfTime || (completions != nullptr && *completions == 0)};
 }
 

@@ -1,6 +1,7 @@
 #include "manifestwork/manifest_work.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "kube/well_known.h"
@@ -49,7 +50,8 @@ std::optional<TimeToLive> timeToLiveOf(const kube::Value& work) {
         });
       });
   if (!isComplete && !mayBe) return std::nullopt;
-  return TimeToLive{.seconds = *seconds->asInteger(), .isComplete = isComplete};
+  return TimeToLive{.seconds = std::clamp<int64_t>(*seconds->asInteger(), 0, INT32_MAX),
+                    .isComplete = isComplete};
 }
 
 bool DeleteOption::orphans(const kube::ObjectKey& object) const {

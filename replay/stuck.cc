@@ -102,8 +102,9 @@ class Explainer {
   // The finalizer of the object's own controller.
   void explainCleanup(Slot slot, StillThere& result) const {
     const cluster::SlotInfo& info = model_.slots[slot];
+    const size_t before = result.reasons.size();
     explainWhatItWaitsFor(slot, result);
-    if (result.reasons.empty())
+    if (result.reasons.size() == before)
       refused(slot, &Interception::onCleanup,
               nameOfCleaner(info.role) + " cannot take finalizer " +
                   cluster::finalizerNames(info, info.cleanupBit).front() + " off: its UPDATE is refused: ",
@@ -120,6 +121,8 @@ class Explainer {
         return "the controller that protects claims";
       case ModelRole::PersistentVolume:
         return "the controller that protects volumes";
+      case ModelRole::ManifestWorkReplicaSet:
+        return "its controller";
       default:
         return "its agent";
     }

@@ -132,6 +132,7 @@ void LabelledPolicyRole::usePolicies() {
 
 void LabelledPolicyRole::cleanUp(std::chrono::milliseconds patience) {
   worker_.stop([] {});
+  server_->answerNothingFromMemory();
   if (!leads_()) return;
   const size_t left = policies_.cleanUp(steady_clock::now() + patience);
   if (left > 0)

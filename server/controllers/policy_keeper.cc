@@ -21,6 +21,7 @@ using protection::AdmissionPolicyAction;
 using protection::PolicyMode;
 using State = client::SyncStatus::State;
 
+constexpr std::chrono::milliseconds kLastReads{3'000};      // of the policies, before the last pass
 constexpr std::chrono::milliseconds kPassesApart{100};      // between two passes, whatever changes
 constexpr std::chrono::milliseconds kTryAgainAfter{1'000};  // before what failed is tried again
 constexpr std::chrono::milliseconds kLookAgainAfter{30'000};
@@ -119,13 +120,15 @@ void PolicyKeeper::stop() {
 void PolicyKeeper::withdraw() {
   worker_.stop([] {});
   isWithdrawing_ = true;
+  server_->answerNothingFromMemory();
   if (!goesOn()) return;
   readPoliciesAgain();
-  pass();
+  if (goesOn()) pass();
 }
 
-// Whatever cannot be read stays as its watch has told of it.
+// What cannot be read in time stays as its watch has told of it.
 void PolicyKeeper::readPoliciesAgain() {
+  const auto deadline = std::chrono::steady_clock::now() + kLastReads;
   std::vector<std::string> names;
   {
     const kube::MutexLock lock(mutex_);
@@ -133,13 +136,18 @@ void PolicyKeeper::readPoliciesAgain() {
   }
   const ObjectClient client(*server_, options_.patience);
   for (const std::string& name : names) {
+    if (std::chrono::steady_clock::now() >= deadline || !goesOn()) return;
     auto policy = client.read(client::objectPath({protection::deletionPolicyType(), "", name}));
-    const kube::Value* metadata = policy && *policy ? (*policy)->find("metadata") : nullptr;
-    if (metadata == nullptr) continue;
-    auto meta = kube::parseMeta(*metadata, "");
-    if (!meta) continue;
+    if (!policy) continue;
+    const kube::Value* metadata = *policy ? (*policy)->find("metadata") : nullptr;
+    auto meta = metadata == nullptr ? std::nullopt : std::optional(kube::parseMeta(*metadata, ""));
     const kube::MutexLock lock(mutex_);
-    types_[Policies].objects[name] = {std::move(*meta), std::move(**policy)};
+    const auto seen = types_[Policies].objects.find(name);
+    if (seen == types_[Policies].objects.end()) continue;
+    if (!*policy)
+      types_[Policies].objects.erase(seen);
+    else if (meta && *meta)
+      seen->second = {std::move(**meta), std::move(**policy)};
   }
 }
 

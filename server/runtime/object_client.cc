@@ -70,9 +70,10 @@ RequestResult<client::WholeAnswer> ObjectClient::ask(client::ApiRequest request)
       if (!whole) return failed(whole.error());
       return tl::unexpected(notDone(*whole));
     }
-    std::chrono::milliseconds pause = kAttemptPause;
-    if (whole && whole->answer.retryAfter)
-      pause = std::clamp<std::chrono::milliseconds>(*whole->answer.retryAfter, pause, kLongestAttemptPause);
+    const std::chrono::milliseconds asked =
+        whole ? whole->answer.retryAfter.value_or(std::chrono::seconds(0)) : std::chrono::seconds(0);
+    if (asked > kLongestAttemptPause) return tl::unexpected(notDone(*whole));
+    const std::chrono::milliseconds pause = std::max(asked, kAttemptPause);
     patience_->pause(pause);
   }
 }

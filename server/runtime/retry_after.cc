@@ -4,24 +4,37 @@
 #include <string_view>
 #include <utility>
 
+#include "kube/encoding.h"
+
 namespace lastout::server {
 namespace {
 
 constexpr size_t kMostKeptBytes = size_t{4} << 10;  // of a Status, whose message is for people
 constexpr std::string_view kStatusSubresource = "/status";
 
-// Returns the path without the query: of the object, whose status is one with it, or of the collection.
-std::string objectOf(std::string_view target) {
-  target = target.substr(0, target.find('?'));
-  if (target.ends_with(kStatusSubresource)) target.remove_suffix(kStatusSubresource.size());
-  return std::string(target);
+// Returns true if the path ends with the status of an object: below its version stand "<types>/<name>", or
+// "namespaces/<namespace>/<types>/<name>". An object may be called "status", too.
+bool isOfStatus(std::string_view path) {
+  const auto slashes = std::ranges::count(path, '/');
+  const auto ofVersion = path.starts_with("/api/") ? 2 : 3;  // "/api/v1", "/apis/apps/v1"
+  return path.ends_with(kStatusSubresource) && (slashes - ofVersion) % 2 == 1;
+}
+
+// Returns what identifies the object of a request: its path without the query, as its status is one with it;
+// for a creation the collection and what is created.
+std::string objectOf(const client::ApiRequest& request) {
+  std::string_view path = request.target;
+  path = path.substr(0, path.find('?'));
+  if (isOfStatus(path)) path.remove_suffix(kStatusSubresource.size());
+  if (request.method != "POST") return std::string(path);
+  return std::string(path) + "#" + std::to_string(kube::stableHash(request.body));
 }
 
 }  // namespace
 
 kube::Result<client::ApiAnswer> RetryAfterServer::exchange(const client::ApiRequest& request,
                                                            const Take& take) {
-  const std::string object = objectOf(request.target);
+  const std::string object = objectOf(request);
   if (const auto refusal = refusalOf(object)) {
     const auto left = std::chrono::ceil<std::chrono::seconds>(refusal->until - now_());
     if (take(refusal->status, "") && !refusal->body.empty()) take(refusal->status, refusal->body);
@@ -29,12 +42,13 @@ kube::Result<client::ApiAnswer> RetryAfterServer::exchange(const client::ApiRequ
   }
   std::string body;
   auto answer = server_->exchange(request, [&](int status, std::string_view piece) {
-    if (status >= 400) body += piece.substr(0, kMostKeptBytes - body.size());
+    if (status >= 400 && body.size() <= kMostKeptBytes) body += piece;
     return take(status, piece);
   });
   if (answer) {
     if (const auto pause = client::retryPauseOf(*answer); pause > std::chrono::seconds(0))
-      keep(object, {answer->status, std::move(body), now_() + pause});
+      keep(object,
+           {answer->status, body.size() > kMostKeptBytes ? std::string() : std::move(body), now_() + pause});
   }
   return answer;
 }
@@ -42,6 +56,7 @@ kube::Result<client::ApiAnswer> RetryAfterServer::exchange(const client::ApiRequ
 std::optional<RetryAfterServer::Refusal> RetryAfterServer::refusalOf(const std::string& object) {
   const auto now = now_();
   const kube::MutexLock lock(mutex_);
+  if (!remembers_) return std::nullopt;
   const auto found = refusals_.find(object);
   if (found == refusals_.end()) return std::nullopt;
   if (now < found->second.until) return found->second;
@@ -58,7 +73,12 @@ void RetryAfterServer::keep(const std::string& object, Refusal refusal) {
     refusals_.insert_or_assign(object, std::move(refusal));
 }
 
-std::unique_ptr<client::ApiServer> newControllerServer(client::Access& access) {
+void RetryAfterServer::answerNothingFromMemory() {
+  const kube::MutexLock lock(mutex_);
+  remembers_ = false;
+}
+
+std::unique_ptr<RetryAfterServer> newControllerServer(client::Access& access) {
   return std::make_unique<RetryAfterServer>(access.newServer());
 }
 

@@ -3,8 +3,8 @@
 // given once more, from memory. So a controller tries again by its own back-off, and never waits between a
 // check and the write that rests on it.
 //
-// The Lease is read and written past it, in distances that LeaseElection keeps: who waits for longer than it
-// lasts has lost it. Events wait in EventWriter, which drops what is refused.
+// The Lease is read and written past it, in distances that LeaseElection keeps: a pause longer than the Lease
+// lasts would lose it. Events wait in EventWriter, which drops what is refused.
 #pragma once
 
 #include <chrono>
@@ -35,6 +35,8 @@ class RetryAfterServer : public client::ApiServer {
   // The answer from memory has the seconds that are left as its Retry-After.
   kube::Result<client::ApiAnswer> exchange(const client::ApiRequest& request, const Take& take) override;
   void stop() override { server_->stop(); }
+  // From now on it asks about every object: for a last clean-up, after which nobody tries again.
+  void answerNothingFromMemory();
 
  private:
   struct Refusal {
@@ -49,10 +51,11 @@ class RetryAfterServer : public client::ApiServer {
   const std::unique_ptr<client::ApiServer> server_;
   const Clock now_;
   kube::Mutex mutex_;
-  std::map<std::string, Refusal> refusals_ LASTOUT_GUARDED_BY(mutex_);  // by the path of the object
+  std::map<std::string, Refusal> refusals_ LASTOUT_GUARDED_BY(mutex_);  // by the object
+  bool remembers_ LASTOUT_GUARDED_BY(mutex_) = true;
 };
 
 // Returns one with connections of its own.
-std::unique_ptr<client::ApiServer> newControllerServer(client::Access& access);
+std::unique_ptr<RetryAfterServer> newControllerServer(client::Access& access);
 
 }  // namespace lastout::server

@@ -26,7 +26,7 @@ struct TypeWatchesOptions {
   std::function<void(const kube::GroupResource& type)> unserved;
 };
 
-// Its functions may be called by any thread, but not from within an handlers.
+// Its functions may be called by any thread, but not from within a handler.
 class TypeWatches {
  public:
   TypeWatches(std::shared_ptr<client::Access> access, TypeWatchesOptions options)

@@ -54,10 +54,11 @@ class RetryAfterTest : public ::testing::Test {
     server = std::make_unique<RetryAfterServer>(std::move(made), [this] { return now; });
   }
   // The status of the answer, and its Retry-After: "429 after 7: too many requests", "200".
-  std::string ask(const std::string& method, const std::string& target) {
+  std::string ask(const std::string& method, const std::string& target, const std::string& body = {}) {
     client::ApiRequest request;
     request.method = method;
     request.target = target;
+    request.body = body;
     const auto whole = ObjectClient(*server).ask(request);
     if (whole) return std::to_string(whole->answer.status);
     const NotDone& refusal = whole.error();
@@ -84,6 +85,30 @@ TEST_F(RetryAfterTest, AnObjectIsNotAskedAboutBeforeItMayBe) {
   EXPECT_EQ(ask("PATCH", kBusyStatus), "200");
   EXPECT_EQ(ask("GET", kBusyObject), "200");
   EXPECT_THAT(asked, SizeIs(4));
+}
+
+TEST_F(RetryAfterTest, AnObjectMayBeCalledStatus) {
+  busy->answers = {{429, seconds(10)}};
+  EXPECT_EQ(ask("GET", "/api/v1/namespaces/status"), "429 after 10: too many requests");
+  EXPECT_EQ(ask("GET", "/api/v1/namespaces"), "200");
+  EXPECT_EQ(ask("PATCH", "/api/v1/namespaces/status/status"), "429 after 10: too many requests");
+}
+
+TEST_F(RetryAfterTest, ARefusedCreationKeepsNoOtherFromBeingAsked) {
+  constexpr const char* kCollection = "/apis/example.com/v1/widgets";
+  busy->answers = {{429, seconds(10)}};
+  EXPECT_EQ(ask("POST", kCollection, R"({"metadata":{"name":"a"}})"), "429 after 10: too many requests");
+  EXPECT_EQ(ask("POST", kCollection, R"({"metadata":{"name":"a"}})"), "429 after 10: too many requests");
+  EXPECT_EQ(ask("POST", kCollection, R"({"metadata":{"name":"b"}})"), "200");
+  EXPECT_EQ(ask("GET", kCollection), "200");
+  EXPECT_THAT(asked, SizeIs(3));
+}
+
+TEST_F(RetryAfterTest, InTheEndEveryObjectIsAskedAbout) {
+  busy->answers = {{429, seconds(10)}};
+  ask("GET", kBusyObject);
+  server->answerNothingFromMemory();
+  EXPECT_EQ(ask("GET", kBusyObject), "200");
 }
 
 TEST_F(RetryAfterTest, QueriesOfACollectionAreOne) {
