@@ -49,7 +49,7 @@ TEST_F(Uninstalled, NothingOfItOutlivesIt) {
   interrupt();
   putFinalizers();
 
-  EXPECT_THAT(uninstall("", 1), AllOf(HasSubstr("deferred, and lastout will not carry "),
+  EXPECT_THAT(uninstall("", 1), AllOf(HasSubstr("deferred, and lastout will not run "),
                                       HasSubstr("deployments.apps/finalizer-namespace/finalizer-deployment, "
                                                 "asked for by agent"),
                                       HasSubstr("lastout uninstall --yes")));

@@ -166,7 +166,10 @@ spec:
   provider: {group: apps, resource: deployments, namespace: op, name: op}
   criteria: [{type: Finalizer, finalizer: {group: example.com, resource: things, finalizerName: example.com/f}}]
 ---
-{apiVersion: apps/v1, kind: Deployment, metadata: {name: op, namespace: op}, spec: {template: {spec: {}}}}
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: op, namespace: op}
+spec: {template: {spec: {containers: [{name: c, image: i}]}}}
 )";
   EXPECT_THAT(blockersOf(whyIn(yaml, "things/t -n team")),
               ::testing::Contains(HasSubstr("its finalizers cannot be removed (example.com/f by "
