@@ -132,7 +132,7 @@ class WebhookProbeTest : public ServerWorld {
       const std::lock_guard lock(mutex_);
       news_.push_back(line);
     };
-    probe = std::make_unique<WebhookProbe>(std::move(mine), std::move(options));
+    probe = std::make_unique<WebhookProbe>(mine, std::move(options));
     probe->start();
   }
   std::string enforced() const {
