@@ -1,10 +1,9 @@
 #include "server/runtime/retry_after.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
-
-#include "kube/encoding.h"
 
 namespace lastout::server {
 namespace {
@@ -20,6 +19,15 @@ bool isOfStatus(std::string_view path) {
   return path.ends_with(kStatusSubresource) && (slashes - ofVersion) % 2 == 1;
 }
 
+// Returns the name of the object in the body; "": it has none, or none yet.
+std::string nameIn(const std::string& body) {
+  const auto object = nlohmann::json::parse(body, nullptr, false);
+  const nlohmann::json::json_pointer name("/metadata/name");
+  return object.is_object() && object.contains(name) && object[name].is_string()
+             ? object[name].get<std::string>()
+             : std::string();
+}
+
 // Returns what identifies the object of a request: its path without the query, as its status is one with it;
 // for a creation the collection and what is created.
 std::string objectOf(const client::ApiRequest& request) {
@@ -27,7 +35,7 @@ std::string objectOf(const client::ApiRequest& request) {
   path = path.substr(0, path.find('?'));
   if (isOfStatus(path)) path.remove_suffix(kStatusSubresource.size());
   if (request.method != "POST") return std::string(path);
-  return std::string(path) + "#" + std::to_string(kube::stableHash(request.body));
+  return std::string(path) + "#" + nameIn(request.body);
 }
 
 }  // namespace
