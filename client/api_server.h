@@ -33,7 +33,7 @@ struct ApiAnswer {
   std::optional<std::chrono::seconds> retryAfter;
 };
 
-// No wish of a server, or of what stands before it, keeps anybody from asking again for longer.
+// The longest Retry-After that counts: a server, or what stands before it, may ask for more.
 inline constexpr std::chrono::seconds kLongestRetryAfter{120};
 
 // Returns how long the server wants not to be asked for the same again; 0: it may be asked at once. As

@@ -250,8 +250,8 @@ void Reflector::watchFailed(const ServerStatus& status, TimePoint now) {
   const bool cutOff = status.code == 0;
   const bool stalled = cutOff && now >= stallsAt();
   if (isSteady(now) || (cutOff && progressed_)) resetBackoff();
-  // A watch that stalled proves nothing: it may wait for a version that another history of the server has yet
-  // to reach.
+  // A stalled watch does not show that the server still has the history that we know: a server that was set
+  // back would be silent, too, until it reaches our version again.
   if (isSteady(now) && !stalled) heard_ = now;
   doubted_ = doubted_ || status.code == kInvalidAnswer || status.isBehind;
   if (!mayResume(status)) listNext();

@@ -50,9 +50,9 @@ struct Removed {
   std::string uid;  // of the object that is gone: another one may have its name
 };
 
-// What a reflector calls. For each uid: upserts, each with another resourceVersion than the one before, then
-// one removal. Only when the server may have another history by now, a list tells everything once more, since
-// the same version may mean something else.
+// The functions that a reflector calls. For each uid: upserts, each with another resourceVersion than the one
+// before, then one removal. Only when the server may have another history by now, a list tells everything
+// once more, since the same version may mean something else.
 struct ReflectorHandlers {
   std::function<void(StreamedObject object)> upsert;
   std::function<void(const Removed& object)> remove;

@@ -45,7 +45,7 @@ void checkRepeated(Builder& builder, const kube::Object& first, const kube::Obje
 void deriveChildren(Builder& builder);
 void mountClaims(Builder& builder);
 void bindVolumes(Builder& builder);
-// What a Job's manifest says: it was suspended; its status has it complete or failed.
+// Return true if the Job's manifest has it suspended; if its status has it complete or failed.
 bool isSuspended(const kube::Value& job);
 bool hasEnded(const kube::Value& job);
 // The names of the claims that a workload's Pod template (or a Pod itself) mounts.

@@ -1,4 +1,4 @@
-// DeclaredEffects: what the machine's operations on a state read and write, whatever comes of them. One
+// DeclaredEffects: the reads and writes of the machine's operations on a state, whatever their result. One
 // function for each operation of Transition, with its name; internal to cluster/footprint.cc.
 #pragma once
 
@@ -14,7 +14,7 @@ class DeclaredEffects {
 
   DeclaredReads& reads() { return reads_; }
 
-  // These are read, too: nothing else of the part changes.
+  // A part that is written is read, too: its other fields stay as they were.
   void writeObject(Slot slot, Fields fields);
   void writeWork(uint32_t work);
   void writeStep(uint32_t step);
@@ -33,7 +33,7 @@ class DeclaredEffects {
   void send(Slot slot);  // at first sight; what is not guarded is deleted at once
   void confirm(Slot slot);
   void commit(Slot slot);
-  // Of what lets a held provider go: its confirming read, and the removal of its finalizer.
+  // How a held provider is let go: by a confirming read, and the removal of its finalizer.
   void confirmLettingGo(Slot provider);
   void commitLettingGo(Slot provider);
 

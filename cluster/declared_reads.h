@@ -1,4 +1,4 @@
-// DeclaredReads: what the machine's questions about a state read, whatever their answer. One function for
+// DeclaredReads: the reads of the machine's questions about a state, whatever their answer. One function for
 // each question of Transition and of the controllers, with its name; internal to cluster/footprint.cc.
 #pragma once
 

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = Action::Kind;
 
-// What an action reads and writes, in the order of the functions in machine.cc.
+// The declarations, in the order of the functions in machine.cc.
 class Declaration {
  public:
   Declaration(const Machine& machine, Footprint& footprint)
@@ -245,7 +245,7 @@ class Declaration {
     return action.actor == Actor::Lastout && model_.slots[action.a].heldBit != 0;
   }
 
-  // Of the collector, the namespace controller or lastout; none of them remembers answers.
+  // A DELETE of the collector, the namespace controller or lastout, which keep no answers.
   void controllerDelete(const Action& action, void (DeclaredEffects::*phase)(Slot)) {
     const Slot slot = action.a;
     effects_.writeObject(slot, kFlightsField);

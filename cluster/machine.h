@@ -30,7 +30,7 @@ enum class Actor : uint8_t {
   Lastout
 };
 
-// What an action of each kind reads and writes is declared in cluster/footprint.cc.
+// cluster/footprint.cc declares for each kind which parts of the state it reads and writes.
 struct Action {
   enum class Kind : uint8_t {
     Send,     // a: step. A client sends its request (a DELETE of a guarded object is decided at first sight)

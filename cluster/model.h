@@ -138,7 +138,7 @@ struct Removal {
   RemovalNeeds needs = {};
 };
 
-// What is deleted by itself once it has finished: a Job or a ManifestWork with ttlSecondsAfterFinished.
+// How long a Job or a ManifestWork with ttlSecondsAfterFinished stays once it has finished.
 struct TimeToLive {
   std::chrono::seconds afterFinished{0};
   bool finishesAnyway = false;  // it has finished at the start, or does so whatever becomes of its Pods

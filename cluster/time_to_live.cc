@@ -1,6 +1,7 @@
-// What is deleted by itself once it has finished: a Job with ttlSecondsAfterFinished by the TTL controller, a
-// ManifestWork with deleteOption.ttlSecondsAfterFinished by a controller of the hub. Nothing here computes:
-// that something has finished is possible from a moment on (docs/semantics.md, "The rules").
+// Objects that Kubernetes deletes some time after they have finished: a Job with ttlSecondsAfterFinished (the
+// TTL controller), and a ManifestWork with deleteOption.ttlSecondsAfterFinished (a controller of the hub).
+// The machine does not run what they do: from some moment on they may have finished (docs/semantics.md, "The
+// rules").
 #include <algorithm>
 #include <cstdint>
 

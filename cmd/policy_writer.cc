@@ -9,14 +9,6 @@
 #include "protection/profiles.h"
 
 namespace lastout::cmd {
-namespace {
-
-const kube::ResourceType& policyType() {
-  return *kube::ResourceMap::builtIn().find(protection::deletionPolicyType());
-}
-
-}  // namespace
-
 void PolicyWriter::say(const std::string& name, const std::string& word) const {
   std::cout << kube::toString(kube::ObjectKey{protection::deletionPolicyType(), "", name}) << " " << word
             << (isTrial_ ? " (dry run)" : "") << "\n";
@@ -38,8 +30,8 @@ void PolicyWriter::remove(const PolicySource& source) {
 }
 
 void PolicyWriter::apply(const protection::PolicyManifest& one) {
-  const auto applied =
-      client::apply(server_, policyType(), nlohmann::json(kube::toJson(one.object.content)), isTrial_);
+  const auto applied = client::apply(server_, protection::deletionPolicyResource(),
+                                     nlohmann::json(kube::toJson(one.object.content)), isTrial_);
   if (!applied) return fail(applied.error());
   say(one.policy.meta.name, *applied == client::Applied::Created   ? "created"
                             : *applied == client::Applied::Updated ? "updated"
@@ -47,7 +39,8 @@ void PolicyWriter::apply(const protection::PolicyManifest& one) {
 }
 
 void PolicyWriter::remove(const std::string& name, const std::string& done, const std::string& wasGone) {
-  const auto removed = client::removeObject(server_, policyType(), "", name, isTrial_);
+  const auto removed =
+      client::removeObject(server_, protection::deletionPolicyResource(), "", name, isTrial_);
   if (!removed) return fail(removed.error());
   say(name, *removed ? done : wasGone);
 }
@@ -60,8 +53,8 @@ void PolicyWriter::removeFormer(const std::vector<PolicySource>& sources) {
   std::set<std::string> wanted;
   for (const PolicySource& source : sources)
     for (const protection::PolicyManifest& one : source.policies) wanted.insert(one.policy.meta.name);
-  const auto names = client::namesWithLabel(server_, policyType(), protection::kImportedLabel,
-                                            protection::kImportedFromOrkestra);
+  const auto names = client::namesWithLabel(server_, protection::deletionPolicyResource(),
+                                            protection::kImportedLabel, protection::kImportedFromOrkestra);
   if (!names) return fail(names.error());
   if (wanted.empty() && names->empty())
     std::cout << "there are no policies of a katalog, and none is to be there\n";

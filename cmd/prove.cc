@@ -103,7 +103,7 @@ int exitCodeOf(const ProofReport& report, const ProveOptions& options) {
   return report.proof.verdict == ProofResult::Proven && report.expected ? kOk : kFailed;
 }
 
-// What the options name, in the order in which openOutputs() opens it.
+// The output files that options name, in the order in which openOutputs() opens them.
 enum Output : size_t { JUnit, Sarif, Murphi, CertificateFile };
 
 // Writes both reports, in the forms that CI systems show.

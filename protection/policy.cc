@@ -29,6 +29,10 @@ std::string_view toString(Activity activity) {
 
 kube::GroupResource deletionPolicyType() { return {std::string(kube::kLastoutGroup), "deletionpolicies"}; }
 
+const kube::ResourceType& deletionPolicyResource() {
+  return *kube::ResourceMap::builtIn().find(deletionPolicyType());
+}
+
 const kube::Value* FieldPath::in(const kube::Value& object) const {
   const kube::Value* at = &object;
   for (const std::string& key : keys) {

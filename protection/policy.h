@@ -13,12 +13,14 @@
 #include <vector>
 
 #include "kube/object.h"
+#include "kube/resource_map.h"
 #include "kube/selector.h"
 
 namespace lastout::protection {
 
 inline constexpr std::string_view kPolicyKind = "DeletionPolicy";
-kube::GroupResource deletionPolicyType();  // deletionpolicies.lastout.dev
+kube::GroupResource deletionPolicyType();            // deletionpolicies.lastout.dev
+const kube::ResourceType& deletionPolicyResource();  // the same, as it is served
 
 // "spec.instanceRef.name": the keys from the top of an object. No key contains a dot.
 struct FieldPath {

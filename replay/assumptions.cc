@@ -307,8 +307,8 @@ class AssumptionFinder {
     }
   }
 
-  // That something finishes by itself is possible from a moment on; whether it does, no file says. It matters
-  // where something waits for its end.
+  // The machine lets it finish at some moment; no file says that it does. It matters where something waits
+  // for its end.
   void addFinished(Slot slot) {
     const SlotInfo& info = model_.slots[slot];
     if (!info.timeToLive || info.timeToLive->finishesAnyway || isAsked(slot) || !isAwaited(slot)) return;
@@ -374,12 +374,11 @@ class AssumptionFinder {
 
   // Which clusters a placement selects, other controllers decide.
   void addReplicaSets() {
-    for (const SlotInfo& info : model_.slots) {
+    for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
+      const SlotInfo& info = model_.slots[slot];
       if (info.role != cluster::ModelRole::ManifestWorkReplicaSet) continue;
-      const bool concerns = std::ranges::any_of(compiled_.goal, [&](Slot goal) {
-        return &model_.slots[goal] == &info || (model_.slots[goal].replicaSet != kNone &&
-                                                &model_.slots[model_.slots[goal].replicaSet] == &info);
-      });
+      const bool concerns = std::ranges::any_of(
+          compiled_.goal, [&](Slot goal) { return goal == slot || model_.slots[goal].replicaSet == slot; });
       if (concerns)
         add(info.key, nameOf(info.key) +
                           " has the ManifestWorks that are in the files, and no others: its "

@@ -123,7 +123,7 @@ DeferredDeletionRunner::Record& DeferredDeletionRunner::recordOf(const std::stri
   return records_.emplace(uid, Record(client::Backoff(options_.again, random))).first->second;
 }
 
-// What is known now, at first sight; where nobody runs it, it may not go.
+// Uses the view alone; false if nobody wants lastout to run this deletion.
 bool DeferredDeletionRunner::mayGo(const Entry& entry) const {
   if (!entry.isWanted || !options_.mayAct()) return false;
   bool isAllowed = false;

@@ -137,17 +137,16 @@ void PolicyKeeper::readPoliciesAgain() {
   const ObjectClient client(*server_, options_.patience);
   for (const std::string& name : names) {
     if (std::chrono::steady_clock::now() >= deadline || !goesOn()) return;
-    auto policy = client.read(client::objectPath({protection::deletionPolicyType(), "", name}));
+    auto policy =
+        client.get(protection::deletionPolicyResource(), {protection::deletionPolicyType(), "", name});
     if (!policy) continue;
-    const kube::Value* metadata = *policy ? (*policy)->find("metadata") : nullptr;
-    auto meta = metadata == nullptr ? std::nullopt : std::optional(kube::parseMeta(*metadata, ""));
     const kube::MutexLock lock(mutex_);
     const auto seen = types_[Policies].objects.find(name);
     if (seen == types_[Policies].objects.end()) continue;
-    if (!*policy)
+    if (*policy)
+      seen->second = {std::move((*policy)->meta), std::move((*policy)->content)};
+    else
       types_[Policies].objects.erase(seen);
-    else if (meta && *meta)
-      seen->second = {std::move(**meta), std::move(**policy)};
   }
 }
 

@@ -25,10 +25,6 @@ constexpr std::chrono::milliseconds kAppliesApart{1'000};      // between two pa
 constexpr std::chrono::milliseconds kApplyAgainAfter{10'000};  // what failed
 constexpr std::chrono::milliseconds kCompareAgainAfter{30'000};
 
-const kube::ResourceType& typeOfPolicies() {
-  return *kube::ResourceMap::builtIn().find(protection::deletionPolicyType());
-}
-
 std::string problemOf(const client::SyncStatus& knowledge) {
   if (knowledge.state == client::SyncStatus::State::NotServed)
     return "this API server has no DeletionPolicies: apply deploy/crd/deletionpolicies.yaml";
@@ -43,7 +39,8 @@ ProfileKeeper::ProfileKeeper(const std::shared_ptr<client::Access>& access, Prof
       problems_(options_.log, "policies of --profile: ", "policies of --profile: all are as they should be"),
       worker_({options_.mayWrite, [this] { return pass(); }, [] {}, kAppliesApart}),
       watcher_(access->newServer(),
-               client::WatchedType{client::collectionPath(typeOfPolicies(), ""), "", client::Content::Whole},
+               client::WatchedType{client::collectionPath(protection::deletionPolicyResource(), ""), "",
+                                   client::Content::Whole},
                forOneMore(options_.watcher, options_.random), handlers()) {}
 
 client::ReflectorHandlers ProfileKeeper::handlers() {
@@ -139,7 +136,7 @@ std::string ProfileKeeper::apply(const KeptManifest& policy) {
   const std::string& name = policy.policy.meta.name;
   const auto whole =
       ObjectClient(*server_, options_.patience)
-          .ask(client::serverSideApply(client::objectPath(typeOfPolicies(), "", name),
+          .ask(client::serverSideApply(client::objectPath(protection::deletionPolicyResource(), "", name),
                                        nlohmann::json(kube::toJson(policy.object.content)), kManager));
   if (!whole) {
     std::string problem = whole.error().why;

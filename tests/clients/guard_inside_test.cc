@@ -84,14 +84,16 @@ TEST_F(GuardInside, ADeniedDeletionIsRunOnceItsVerdictTurns) {
 
 TEST_F(GuardInside, AKeptWorkIsGoneWhenWhatItAppliedIs) {
   begin("scenarios/story-deadlock.yaml");
+  // lastout sets its finalizer once it sees that the work has applied something guarded.
+  const std::string finalizers =
+      "kubectl get appliedmanifestworks -o jsonpath='{range "
+      ".items[*]}{.metadata.name}{.metadata.finalizers}{\"\\n\"}{end}' | grep -- '-finalizer\\['";
+  waitUntil(finalizers + " | grep -q lastout.dev/applied-objects");
   holdInstance();
   kubectl("delete manifestworks --all -n cluster1 --wait=false");
   waitUntilAnEventSays(kDenied);
   // Its agent is done with it: it has asked for each deletion once.
-  waitUntil(
-      "kubectl get appliedmanifestworks -o jsonpath='{range "
-      ".items[*]}{.metadata.name}{.metadata.finalizers}{\"\\n\"}{end}' | grep -qF -e "
-      "'-finalizer[\"lastout.dev/applied-objects\"]'");
+  waitUntil(finalizers + " | grep -qF '[\"lastout.dev/applied-objects\"]'");
   kubectl("get manifestwork finalizer -n cluster1");
   letInstanceGo();
   kubectl("wait --for=delete manifestwork/finalizer -n cluster1 --timeout=50s");

@@ -51,6 +51,18 @@ spec:
 ---
 )";
 
+// A webhook whose Service is in no file, with one rule: for these operations on these resources of any group.
+inline std::string deadWebhook(const std::string& operations, const std::string& resources,
+                               const std::string& more = "",
+                               const std::string& kind = "ValidatingWebhookConfiguration") {
+  return "---\napiVersion: admissionregistration.k8s.io/v1\nkind: " + kind +
+         "\nmetadata: {name: leftover}\nwebhooks:\n- name: leftover.example.com\n"
+         "  clientConfig: {service: {namespace: gone, name: gone}}\n"
+         "  rules: [{operations: [" +
+         operations + "], apiGroups: ['*'], apiVersions: ['*'], resources: ['" + resources + "']}]\n" + more;
+}
+inline constexpr char kLeftover[] = "validatingwebhookconfigurations.admissionregistration.k8s.io/leftover";
+
 inline constexpr char kDeployment[] = "deployments.apps/operator/controller";
 inline constexpr char kWidget[] = "widgets.example.com/one";
 inline constexpr char kCrd[] = "customresourcedefinitions.apiextensions.k8s.io/widgets.example.com";

@@ -16,18 +16,6 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::Not;
 
-constexpr const char* kLeftover = "validatingwebhookconfigurations.admissionregistration.k8s.io/leftover";
-
-// A webhook whose Service is in no file, with one rule: for these operations on these resources of any group.
-std::string dead(const std::string& operations, const std::string& resources, const std::string& more = "",
-                 const std::string& kind = "ValidatingWebhookConfiguration") {
-  return "---\napiVersion: admissionregistration.k8s.io/v1\nkind: " + kind +
-         "\nmetadata: {name: leftover}\nwebhooks:\n- name: leftover.example.com\n"
-         "  clientConfig: {service: {namespace: gone, name: gone}}\n"
-         "  rules: [{operations: [" +
-         operations + "], apiGroups: ['*'], apiVersions: ['*'], resources: ['" + resources + "']}]\n" + more;
-}
-
 // An owner, and what it owns and, deleted in the foreground, waits for.
 constexpr const char* kOwnerAndOwned = R"(
 {apiVersion: v1, kind: ConfigMap, metadata: {name: owner, namespace: x}}
@@ -41,7 +29,7 @@ metadata:
 )";
 
 TEST(RefusedWrites, TheGarbageCollectorsDeletes) {
-  World world(kOwnerAndOwned + dead("DELETE", "secrets"));
+  World world(kOwnerAndOwned + deadWebhook("DELETE", "secrets"));
   world.deletes("configmaps/x/owner");
   world.perform(Kind::CollectorDelete, "secrets/x/owned");
   EXPECT_EQ(world.log().back(), "collector denied secrets/x/owned: InternalError");
@@ -51,7 +39,7 @@ TEST(RefusedWrites, TheGarbageCollectorsDeletes) {
 }
 
 TEST(RefusedWrites, TheEndOfAForegroundDeletion) {
-  World world(kOwnerAndOwned + dead("UPDATE", "configmaps"));
+  World world(kOwnerAndOwned + deadWebhook("UPDATE", "configmaps"));
   world.deletes("configmaps/x/owner", PropagationPolicy::Foreground);
   world.settle();
   EXPECT_FALSE(world.present("secrets/x/owned")) << "nobody is asked about Secrets";
@@ -63,7 +51,7 @@ TEST(RefusedWrites, TheEndOfAForegroundDeletion) {
 
 // The owner is let go when each of its dependents has been written.
 TEST(RefusedWrites, TheDependentsThatAreToBeOrphaned) {
-  World world(kOwnerAndOwned + dead("UPDATE", "secrets"));
+  World world(kOwnerAndOwned + deadWebhook("UPDATE", "secrets"));
   world.deletes("configmaps/x/owner", PropagationPolicy::Orphan);
   world.settle();
   EXPECT_THAT(world.finalizers("configmaps/x/owner"), ElementsAre("orphan"));
@@ -88,7 +76,7 @@ metadata:
   ownerReferences:
   - {apiVersion: v1, kind: ConfigMap, name: going, uid: "1", blockOwnerDeletion: true}
   - {apiVersion: v1, kind: ConfigMap, name: staying, uid: "2"}
-)" + dead("UPDATE", "secrets"));
+)" + deadWebhook("UPDATE", "secrets"));
   world.deletes("configmaps/x/going", PropagationPolicy::Foreground);
   world.settle();
   EXPECT_TRUE(world.terminating("configmaps/x/going"));
@@ -105,7 +93,7 @@ constexpr const char* kNamespaceWithContent = R"(
 )";
 
 TEST(RefusedWrites, TheNamespaceControllersDeletes) {
-  World world(kNamespaceWithContent + dead("DELETE", "configmaps"));
+  World world(kNamespaceWithContent + deadWebhook("DELETE", "configmaps"));
   world.deletes("namespaces/x");
   world.perform(Kind::NamespaceDelete, "configmaps/x/a");
   EXPECT_EQ(world.log().back(), "lifecycle denied configmaps/x/a: InternalError");
@@ -115,7 +103,7 @@ TEST(RefusedWrites, TheNamespaceControllersDeletes) {
 // PUT /api/v1/namespaces/x/finalize is an UPDATE of a subresource.
 TEST(RefusedWrites, TheEndOfANamespace) {
   for (const char* finalize : {"namespaces/finalize", "namespaces/*", "*/finalize", "*/*"}) {
-    World world(kNamespaceWithContent + dead("UPDATE", finalize));
+    World world(kNamespaceWithContent + deadWebhook("UPDATE", finalize));
     world.deletes("namespaces/x");
     world.settle();
     EXPECT_THAT(world.left(), Contains("namespaces/x")) << finalize;
@@ -125,10 +113,11 @@ TEST(RefusedWrites, TheEndOfANamespace) {
     EXPECT_FALSE(world.present("namespaces/x")) << finalize;
   }
   for (const std::string& other :
-       {dead("UPDATE", "namespaces"), dead("UPDATE", "*"), dead("UPDATE", "namespaces/status"),
-        dead("CREATE", "*/*"), dead("UPDATE", "*/*", "  namespaceSelector: {matchLabels: {team: b}}\n"),
-        dead("UPDATE", "*/*", "  objectSelector: {matchLabels: {team: b}}\n"),
-        dead("UPDATE", "*/*", "  failurePolicy: Ignore\n")}) {
+       {deadWebhook("UPDATE", "namespaces"), deadWebhook("UPDATE", "*"),
+        deadWebhook("UPDATE", "namespaces/status"), deadWebhook("CREATE", "*/*"),
+        deadWebhook("UPDATE", "*/*", "  namespaceSelector: {matchLabels: {team: b}}\n"),
+        deadWebhook("UPDATE", "*/*", "  objectSelector: {matchLabels: {team: b}}\n"),
+        deadWebhook("UPDATE", "*/*", "  failurePolicy: Ignore\n")}) {
     World world(kNamespaceWithContent + other);
     world.deletes("namespaces/x");
     world.settle();
@@ -150,12 +139,12 @@ spec:
 ---
 {apiVersion: example.com/v1, kind: Thing, metadata: {name: t}}
 )";
-  World refused(kThings + dead("UPDATE", "customresourcedefinitions/status"));
+  World refused(kThings + deadWebhook("UPDATE", "customresourcedefinitions/status"));
   refused.deletes("crd/things.example.com");
   refused.settle();
   EXPECT_FALSE(refused.present("things.example.com/t")) << "its clean-up is asked about by nobody";
   EXPECT_TRUE(refused.terminating("crd/things.example.com"));
-  World other(kThings + dead("UPDATE", "customresourcedefinitions"));
+  World other(kThings + deadWebhook("UPDATE", "customresourcedefinitions"));
   other.deletes("crd/things.example.com");
   other.settle();
   EXPECT_FALSE(other.present("crd/things.example.com"));
@@ -167,13 +156,13 @@ TEST(RefusedWrites, TheProtectionOfClaimsAndVolumes) {
 ---
 {apiVersion: v1, kind: PersistentVolume, metadata: {name: disk}}
 )";
-  World world(kStorage + dead("UPDATE", "persistentvolumeclaims", "", "MutatingWebhookConfiguration"));
+  World world(kStorage + deadWebhook("UPDATE", "persistentvolumeclaims", "", "MutatingWebhookConfiguration"));
   for (const char* storage : {"persistentvolumeclaims/x/data", "persistentvolumes/disk"})
     world.deletes(storage);
   world.settle();
   EXPECT_TRUE(world.terminating("persistentvolumeclaims/x/data"));
   EXPECT_FALSE(world.present("persistentvolumes/disk"));
-  World volumes(kStorage + dead("UPDATE", "persistentvolumes"));
+  World volumes(kStorage + deadWebhook("UPDATE", "persistentvolumes"));
   volumes.deletes("persistentvolumes/disk");
   volumes.settle();
   EXPECT_TRUE(volumes.terminating("persistentvolumes/disk"));
@@ -184,7 +173,7 @@ TEST(RefusedWrites, TheNodesReportOfAPod) {
   World late(
       "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: x, deletionTimestamp: "
       "'2026-11-01T10:00:00Z'}}\n" +
-      dead("DELETE", "pods"));
+      deadWebhook("DELETE", "pods"));
   late.settle();
   EXPECT_TRUE(late.terminating("pods/x/p"));
   late.deletes(kLeftover);
@@ -205,7 +194,7 @@ TEST(RefusedWrites, TheReplacementOfAPod) {
   for (const auto& [operations, resources] :
        {std::pair("CREATE", "pods"), std::pair("CREATE", "pods/binding"), std::pair("UPDATE", "pods/status"),
         std::pair("CREATE, UPDATE", "*/*")}) {
-    World world(kProvider + dead(operations, resources));
+    World world(kProvider + deadWebhook(operations, resources));
     ASSERT_TRUE(isReady(world)) << "what runs goes on running";
     world.deletes(pod(world));
     world.settle();
@@ -216,7 +205,8 @@ TEST(RefusedWrites, TheReplacementOfAPod) {
     world.settle();
     EXPECT_TRUE(isReady(world)) << operations << " " << resources;
   }
-  World labelled(kProvider + dead("CREATE", "pods/binding", "  objectSelector: {matchLabels: {app: c}}\n"));
+  World labelled(kProvider +
+                 deadWebhook("CREATE", "pods/binding", "  objectSelector: {matchLabels: {app: c}}\n"));
   labelled.deletes(pod(labelled));
   labelled.settle();
   EXPECT_TRUE(isReady(labelled)) << "a Binding has no labels";
@@ -225,13 +215,13 @@ TEST(RefusedWrites, TheReplacementOfAPod) {
 TEST(RefusedWrites, TheAgentsFinalizers) {
   const WorldOptions options{.works = {"w: configmaps/x/a"}};
   World world("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}\n" +
-                  dead("UPDATE", "manifestworks"),
+                  deadWebhook("UPDATE", "manifestworks"),
               options);
   world.deletes("manifestworks.work.open-cluster-management.io/hub/w");
   world.settle();
   EXPECT_THAT(world.left(), ElementsAre("manifestworks.work.open-cluster-management.io/hub/w", kLeftover));
   World spoke("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x}}\n" +
-                  dead("UPDATE", "appliedmanifestworks"),
+                  deadWebhook("UPDATE", "appliedmanifestworks"),
               options);
   spoke.deletes("manifestworks.work.open-cluster-management.io/hub/w");
   spoke.settle();
@@ -242,7 +232,7 @@ TEST(RefusedWrites, TheAgentsFinalizers) {
 // https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/: configurations
 // of webhooks are exempt.
 TEST(RefusedWrites, NoneOfWebhookConfigurations) {
-  World world(kNamespaceWithContent + dead("'*'", "*/*"));
+  World world(kNamespaceWithContent + deadWebhook("'*'", "*/*"));
   world.deletes("namespaces/x");
   EXPECT_EQ(world.log().back(), "client denied namespaces/x: InternalError");
   world.deletes(kLeftover);

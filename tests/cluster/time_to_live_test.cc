@@ -79,15 +79,7 @@ TEST(TimeToLive, AJobWithAControllerInItFinishesWhenNothingIsLeftToDo) {
 
 // It is asked about like anybody else.
 TEST(TimeToLive, TheDeletionIsReviewed) {
-  World world(finishing(kLives) + R"(---
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata: {name: leftover}
-webhooks:
-- name: leftover.example.com
-  clientConfig: {service: {namespace: gone, name: gone}}
-  rules: [{operations: [DELETE], apiGroups: [batch], apiVersions: [v1], resources: [jobs]}]
-)");
+  World world(finishing(kLives) + deadWebhook("DELETE", "jobs"));
   world.perform(Kind::DeleteFinished, kJob);
   EXPECT_EQ(world.log().back(), "ttl denied jobs.batch/x/once: InternalError");
   EXPECT_TRUE(world.enabled(Kind::DeleteFinished, kJob)) << "it tries again";

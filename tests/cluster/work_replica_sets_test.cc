@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/cluster/manifests.h"
 #include "tests/cluster/world.h"
 
 namespace lastout::cluster {
@@ -84,15 +85,7 @@ TEST(WorkReplicaSets, MakeAWorkAgainThatSomebodyDeleted) {
 }
 
 TEST(WorkReplicaSets, StayWhileTheDeletionOfAWorkIsRefused) {
-  World world = worldOfSet("", kLabelled, R"(---
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata: {name: leftover}
-webhooks:
-- name: leftover.example.com
-  clientConfig: {service: {namespace: gone, name: gone}}
-  rules: [{operations: [DELETE], apiGroups: ['*'], apiVersions: ['*'], resources: [manifestworks]}]
-)");
+  World world = worldOfSet("", kLabelled, deadWebhook("DELETE", "manifestworks"));
   world.deletes(kSet);
   world.perform(Kind::ReplicaSetWork, kOnHub);
   EXPECT_EQ(world.log().back(), "replicasets denied " + std::string(kOnHub) + ": InternalError");

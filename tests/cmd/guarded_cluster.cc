@@ -60,20 +60,24 @@ std::string GuardedClusterTest::problemWithSettling() {
 void GuardedClusterTest::settle() { EXPECT_EQ(problemWithSettling(), ""); }
 
 Json GuardedClusterTest::eventually(int status, const std::string& method, const std::string& path,
-                                    const Json& body, const std::string& contentType) {
+                                    const Json& body, const std::string& contentType,
+                                    const std::string& words) {
   const auto deadline = steady_clock::now() + kPatience;
   for (;;) {
     const ExchangeResponse response = send(method, path, body, contentType);
-    if (response.status == status || steady_clock::now() > deadline) {
-      EXPECT_EQ(response.status, status) << method << " " << path << "\n" << response.body;
+    const bool isWanted = response.status == status && response.body.find(words) != std::string::npos;
+    if (isWanted || steady_clock::now() > deadline) {
+      EXPECT_TRUE(isWanted) << method << " " << path << " is to be answered with " << status << " " << words
+                            << "\n"
+                            << response.status << " " << response.body;
       return Json::parse(response.body, nullptr, false);
     }
     std::this_thread::sleep_for(kPause);
   }
 }
 
-Json GuardedClusterTest::denied(const std::string& path, int code) {
-  eventually(code, "DELETE", path + "?dryRun=All");
+Json GuardedClusterTest::denied(const std::string& path, int code, const std::string& words) {
+  eventually(code, "DELETE", path + "?dryRun=All", nullptr, {}, words);
   return expect(code, "DELETE", path);
 }
 

@@ -22,11 +22,14 @@ class GuardedClusterTest : public ClusterTest {
   void settle();
   // What waiting for that comes to; "": all are.
   std::string problemWithSettling();
-  // Asks until the answer has that status: lastout knows by watches what was written a moment ago.
+  // Asks until the answer has that status, and these words: lastout knows by watches what was written a
+  // moment ago.
   simulator::Json eventually(int status, const std::string& method, const std::string& path,
-                             const simulator::Json& body = nullptr, const std::string& contentType = {});
-  // Asks by dry runs until a DELETE is denied with that code, and then without: the denial.
-  simulator::Json denied(const std::string& path, int code = 403);
+                             const simulator::Json& body = nullptr, const std::string& contentType = {},
+                             const std::string& words = "");
+  // Asks by dry runs until a DELETE is denied with that code, in a message that has these words, and then
+  // without: the denial.
+  simulator::Json denied(const std::string& path, int code = 403, const std::string& words = "");
   // A mutating webhook, answered in this process, of which the patch is made from the object that it is
   // shown.
   using Patch = std::function<simulator::Json(const simulator::Json& object)>;

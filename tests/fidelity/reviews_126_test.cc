@@ -51,52 +51,40 @@ class Reviews126 : public ReviewsTest {
   void definition();
   void collection();
   void story();
-
-  const std::string deployments_ = "/apis/apps/v1/namespaces/demo/deployments";
 };
 
 void Reviews126::workload() {
   expect(201, "POST", "/api/v1/namespaces" + kCreated, asWritten(recorded(1)["object"]));
   settle();
-  expect(201, "POST", deployments_ + kCreated, asWritten(recorded(3)["object"]));
-  settle();
+  createDeployment(3);
   reviewed(1, 7);
   const auto label = [&](const Json& value) {
-    expect(200, "PATCH", deployments_ + "/web?fieldManager=kubectl-label",
+    expect(200, "PATCH", kDeployments + "/web?fieldManager=kubectl-label",
            {{"metadata", {{"labels", {{"orkestra.io/deletion-protection", value}}}}}}, kMerge);
   };
   label("true");
   label(nullptr);
-  expect(200, "PATCH", deployments_ + "/web", {{"metadata", {{"annotations", {{"a", "b"}}}}}}, kMerge);
+  expect(200, "PATCH", kDeployments + "/web", {{"metadata", {{"annotations", {{"a", "b"}}}}}}, kMerge);
   settle();
   reviewed(9, 10);
   const auto scale = [&](int replicas) {
-    expect(200, "PATCH", deployments_ + "/web/scale", {{"spec", {{"replicas", replicas}}}}, kMerge);
+    expect(200, "PATCH", kDeployments + "/web/scale", {{"spec", {{"replicas", replicas}}}}, kMerge);
   };
   scale(0);
   pass(milliseconds(110));  // nobody has noticed yet that this is done
   scale(1);
   settle();
   reviewed(11, 12);
-  expect(200, "DELETE", deployments_ + "/web", {{"propagationPolicy", "Background"}, {"dryRun", {"All"}}});
-  reviewed(13, 13);
-  expect(200, "DELETE", deployments_ + "/web", {{"propagationPolicy", "Foreground"}});
-  pass(seconds(2));
+  deleteInForeground(13);
   reviewed(14, 18);
 }
 
 void Reviews126::orphans() {
-  expect(201, "POST", deployments_ + kCreated, asWritten(recorded(3)["object"]));
-  settle();
-  expect(200, "DELETE", deployments_ + "/web", {{"propagationPolicy", "Orphan"}});
+  createDeployment(3);
+  expect(200, "DELETE", kDeployments + "/web", {{"propagationPolicy", "Orphan"}});
   settle();
   reviewed(19, 19);
-  const std::string sets = "/apis/apps/v1/namespaces/demo/replicasets";
-  const Json found = expect(200, "GET", sets)["items"];
-  for (const Json& set : found)
-    expect(200, "DELETE", sets + "/" + set["metadata"]["name"].get<std::string>(),
-           {{"propagationPolicy", "Background"}});
-  settle();
+  deleteReplicaSets();
   reviewed(20, 20);
 }
 
@@ -105,19 +93,16 @@ void Reviews126::namespaceGoes() {
   expect(201, "POST", maps + kCreated, asWritten(recorded(21)["object"]));
   expect(200, "DELETE", maps + "/cm", {{"gracePeriodSeconds", 0}, {"propagationPolicy", "Background"}});
   reviewed(21, 22);
-  const Json uid = expect(200, "GET", "/api/v1/namespaces/demo")["metadata"]["uid"];
-  expect(200, "DELETE", "/api/v1/namespaces/demo",
-         {{"propagationPolicy", "Background"}, {"preconditions", {{"uid", uid}}}});
+  deleteByUid("/api/v1/namespaces/demo");
   pass(seconds(30));
   reviewed(23, 27);
 }
 
 void Reviews126::definition() {
   const std::string definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-  const Json made = expect(201, "POST", definitions + kApplied, asWritten(recorded(28)["object"]));
+  expect(201, "POST", definitions + kApplied, asWritten(recorded(28)["object"]));
   settle();
-  expect(200, "DELETE", definitions + "/coolresources.my.crd.group",
-         {{"propagationPolicy", "Background"}, {"preconditions", {{"uid", made["metadata"]["uid"]}}}});
+  deleteByUid(definitions + "/coolresources.my.crd.group");
   pass(seconds(30));
   reviewed(28, 32);
 }

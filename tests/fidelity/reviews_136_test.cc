@@ -136,16 +136,10 @@ class Reviews136 : public ReviewsTest {
   void namespaceGoes();
   void definition();
 
-  void createDeployment(int number) {
-    expect(201, "POST", kDeployments + kCreated, asWritten(recorded(number)["object"]));
-    settle();
-  }
   void scale(int replicas) {
     expect(200, "PATCH", kDeployments + "/web/scale", {{"spec", {{"replicas", replicas}}}}, kMerge);
     settle();
   }
-
-  static inline const std::string kDeployments = "/apis/apps/v1/namespaces/demo/deployments";
 };
 
 void Reviews136::workload() {
@@ -162,10 +156,7 @@ void Reviews136::workload() {
   reviewed(14, 22);
   scale(1);
   reviewed(23, 29);
-  expect(200, "DELETE", kDeployments + "/web", {{"propagationPolicy", "Background"}, {"dryRun", {"All"}}});
-  reviewed(30, 30);
-  expect(200, "DELETE", kDeployments + "/web", {{"propagationPolicy", "Foreground"}});
-  pass(seconds(2));
+  deleteInForeground(30);
   reviewed(31, 46);
 }
 
@@ -175,12 +166,7 @@ void Reviews136::orphans() {
   expect(200, "DELETE", kDeployments + "/web", {{"propagationPolicy", "Orphan"}});
   settle();
   reviewed(55, 61);
-  const std::string sets = "/apis/apps/v1/namespaces/demo/replicasets";
-  const Json found = expect(200, "GET", sets)["items"];
-  for (const Json& set : found)
-    expect(200, "DELETE", sets + "/" + set["metadata"]["name"].get<std::string>(),
-           {{"propagationPolicy", "Background"}});
-  settle();
+  deleteReplicaSets();
   reviewed(62, 64);
 }
 
@@ -195,9 +181,7 @@ void Reviews136::namespaceGoes() {
   expect(201, "POST", "/api/v1/namespaces/demo/secrets" + kCreated, asWritten(recorded(74)["object"]));
   hold({"x.dev/hold"});
   reviewed(65, 75);
-  const Json uid = expect(200, "GET", "/api/v1/namespaces/demo")["metadata"]["uid"];
-  expect(200, "DELETE", "/api/v1/namespaces/demo",
-         {{"propagationPolicy", "Background"}, {"preconditions", {{"uid", uid}}}});
+  deleteByUid("/api/v1/namespaces/demo");
   pass(seconds(15));
   reviewed(76, 92);
   hold(nullptr);
@@ -207,10 +191,9 @@ void Reviews136::namespaceGoes() {
 
 void Reviews136::definition() {
   const std::string definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-  const Json made = expect(201, "POST", definitions + kApplied, asWritten(recorded(96)["object"]));
+  expect(201, "POST", definitions + kApplied, asWritten(recorded(96)["object"]));
   settle();
-  expect(200, "DELETE", definitions + "/warmresources.my.crd.group",
-         {{"propagationPolicy", "Background"}, {"preconditions", {{"uid", made["metadata"]["uid"]}}}});
+  deleteByUid(definitions + "/warmresources.my.crd.group");
   reviewed(96, 97);
 }
 

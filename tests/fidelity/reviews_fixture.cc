@@ -99,6 +99,32 @@ void ReviewsTest::expectPage(std::string fidelity::PageParts::*part) {
   EXPECT_EQ(page.*part, reviews) << "scripts/update-docs writes docs/fidelity.md";
 }
 
+void ReviewsTest::createDeployment(int number) {
+  expect(201, "POST", kDeployments + kCreated, asWritten(recorded(number)["object"]));
+  settle();
+}
+
+void ReviewsTest::deleteInForeground(int reviewOfDryRun) {
+  expect(200, "DELETE", kDeployments + "/web", {{"propagationPolicy", "Background"}, {"dryRun", {"All"}}});
+  reviewed(reviewOfDryRun, reviewOfDryRun);
+  expect(200, "DELETE", kDeployments + "/web", {{"propagationPolicy", "Foreground"}});
+  pass(std::chrono::seconds(2));
+}
+
+void ReviewsTest::deleteReplicaSets() {
+  const std::string sets = "/apis/apps/v1/namespaces/demo/replicasets";
+  const Json found = expect(200, "GET", sets)["items"];
+  for (const Json& set : found)
+    expect(200, "DELETE", sets + "/" + set["metadata"]["name"].get<std::string>(),
+           {{"propagationPolicy", "Background"}});
+  settle();
+}
+
+void ReviewsTest::deleteByUid(const std::string& path) {
+  const Json uid = expect(200, "GET", path)["metadata"]["uid"];
+  expect(200, "DELETE", path, {{"propagationPolicy", "Background"}, {"preconditions", {{"uid", uid}}}});
+}
+
 Json ReviewsTest::asWritten(Json object) {
   for (const char* key : {"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
                           "deletionGracePeriodSeconds", "managedFields", "ownerReferences"})

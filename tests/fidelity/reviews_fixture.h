@@ -45,6 +45,17 @@ class ReviewsTest : public ClusterTest {
   // From now on the webhook denies these requests.
   void deny(std::function<bool(const simulator::Json& request)> isDenied);
 
+  // --- requests that both sessions made, in namespace demo
+
+  // As `kubectl create deployment`, by the recorded review of that number.
+  void createDeployment(int number);
+  // The dry run, with its recorded review, and the deletion in the foreground.
+  void deleteInForeground(int reviewOfDryRun);
+  void deleteReplicaSets();
+  // As `kubectl delete` of a Namespace or a CRD, which names the uid.
+  void deleteByUid(const std::string& path);
+
+  static inline const std::string kDeployments = "/apis/apps/v1/namespaces/demo/deployments";
   static inline const std::string kCreated = "?fieldManager=kubectl-create&fieldValidation=Strict";
   static inline const std::string kApplied = "?fieldManager=kubectl-client-side-apply&fieldValidation=Strict";
 
