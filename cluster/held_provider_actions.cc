@@ -39,16 +39,15 @@ void setFlight(Transition& transition, Slot provider, const Flight& flight) {
 
 }  // namespace
 
-control::HoldFinalizerAction heldProviderPlan(const Transition& transition, Slot provider) {
+control::HeldProviderAction heldProviderPlan(const Transition& transition, Slot provider) {
   return control::planHeldProvider(StateOfProviders(transition), provider);
 }
 
 bool holdingChanges(const Transition& transition, Slot provider) {
   if (transition.info(provider).heldBit == 0 || !transition.isPresent(provider)) return false;
   if (transition.webhookFails(provider, &Interception::onUpdate)) return false;
-  const control::HoldFinalizerAction holding = heldProviderPlan(transition, provider);
-  if (holding != control::HoldFinalizerAction::LetsItGo)
-    return holding != control::HoldFinalizerAction::AsItIs;
+  const control::HeldProviderAction holding = heldProviderPlan(transition, provider);
+  if (holding != control::HeldProviderAction::LetsItGo) return holding != control::HeldProviderAction::AsItIs;
   return transition.state().object(provider).lastout.phase == Flight::Phase::None;
 }
 
@@ -56,17 +55,17 @@ void changeHolding(Transition& transition, Slot provider) {
   ObjectState object = transition.state().object(provider);
   const uint16_t held = transition.info(provider).heldBit;
   switch (heldProviderPlan(transition, provider)) {
-    case control::HoldFinalizerAction::AsItIs:
+    case control::HeldProviderAction::AsItIs:
       break;
-    case control::HoldFinalizerAction::Begins:
+    case control::HeldProviderAction::Begins:
       object.finalizers |= held;
       transition.update(provider, object, Actor::Lastout);
       break;
-    case control::HoldFinalizerAction::Ends:
+    case control::HeldProviderAction::Ends:
       object.finalizers &= static_cast<uint16_t>(~held);
       transition.update(provider, object, Actor::Lastout);
       break;
-    case control::HoldFinalizerAction::LetsItGo:
+    case control::HeldProviderAction::LetsItGo:
       setFlight(transition, provider, {.phase = Flight::Phase::Decided});
       break;
   }
@@ -87,7 +86,7 @@ void goOnLettingGo(Transition& transition, Slot provider) {
       transition.release(provider, flight.criteriaHeld);
     return;
   }
-  const bool mayGo = heldProviderPlan(transition, provider) == control::HoldFinalizerAction::LetsItGo;
+  const bool mayGo = heldProviderPlan(transition, provider) == control::HeldProviderAction::LetsItGo;
   if (transition.model().confirms && !mayGo) return;
   flight.phase = Flight::Phase::Confirmed;
   flight.criteriaHeld = transition.criteriaHold(provider);

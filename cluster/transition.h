@@ -187,7 +187,7 @@ bool keepingChanges(const Transition& transition, Slot applied);
 void changeKeeping(Transition& transition, Slot applied);
 // cluster/held_provider_actions.cc
 // Returns what lastout does next about its finalizer on an existing object that may carry it.
-control::HoldFinalizerAction heldProviderPlan(const Transition& transition, Slot provider);
+control::HeldProviderAction heldProviderPlan(const Transition& transition, Slot provider);
 bool holdingChanges(const Transition& transition, Slot provider);
 void changeHolding(Transition& transition, Slot provider);
 bool isBeingLetGo(const Transition& transition, Slot provider);

@@ -9,7 +9,7 @@
 
 namespace lastout::control {
 
-enum class HoldFinalizerAction : uint8_t {
+enum class HeldProviderAction : uint8_t {
   AsItIs,
   Begins,
   Ends,      // take the finalizer off: it is not wanted, or holds nothing any more
@@ -37,18 +37,17 @@ concept HeldProviderFacts = requires(const F& facts, Provider provider) {
 // lastout does not keep a provider whose foreground deletion it allowed: an object that runs nothing would
 // occupy the name.
 template <class Provider, HeldProviderFacts<Provider> F>
-HoldFinalizerAction planHeldProvider(const F& facts, const Provider& provider) {
+HeldProviderAction planHeldProvider(const F& facts, const Provider& provider) {
   const bool isHeld = facts.isHeld(provider);
-  if (!facts.mayHold()) return isHeld ? HoldFinalizerAction::Ends : HoldFinalizerAction::AsItIs;
-  if (facts.isUnsure()) return HoldFinalizerAction::AsItIs;
+  if (!facts.mayHold()) return isHeld ? HeldProviderAction::Ends : HeldProviderAction::AsItIs;
+  if (facts.isUnsure()) return HeldProviderAction::AsItIs;
   const bool terminates = facts.terminates(provider);
   if (!isHeld)
-    return !terminates && facts.isToBeHeld(provider) ? HoldFinalizerAction::Begins
-                                                     : HoldFinalizerAction::AsItIs;
-  if (!terminates)
-    return facts.isToBeHeld(provider) ? HoldFinalizerAction::AsItIs : HoldFinalizerAction::Ends;
-  if (facts.endsAnyway(provider)) return HoldFinalizerAction::Ends;
-  return facts.mayEnd(provider) ? HoldFinalizerAction::LetsItGo : HoldFinalizerAction::AsItIs;
+    return !terminates && facts.isToBeHeld(provider) ? HeldProviderAction::Begins
+                                                     : HeldProviderAction::AsItIs;
+  if (!terminates) return facts.isToBeHeld(provider) ? HeldProviderAction::AsItIs : HeldProviderAction::Ends;
+  if (facts.endsAnyway(provider)) return HeldProviderAction::Ends;
+  return facts.mayEnd(provider) ? HeldProviderAction::LetsItGo : HeldProviderAction::AsItIs;
 }
 
 }  // namespace lastout::control

@@ -18,9 +18,9 @@
 namespace lastout::criticalservice {
 namespace {
 
-bool selectsAny(const kube::Labels& selector, const std::vector<const Workload*>& running) {
+bool selectsAny(const kube::Labels& selector, const std::vector<const PodTemplate*>& running) {
   return std::ranges::any_of(
-      running, [&](const Workload* workload) { return selects(selector, workload->podLabels); });
+      running, [&](const PodTemplate* podTemplate) { return selects(selector, podTemplate->podLabels); });
 }
 
 // It goes before the provider, which waits for it.
@@ -121,7 +121,7 @@ std::set<std::string> DependencyFinder::put(const kube::Object& object) {
   if (GrantedRights::isAbout(key.type)) return rights_.put(object);
   if (key.type == kube::kApiServices || key.type == kube::kCustomResourceDefinitions)
     return putCaller(key, readCaller(object));
-  if (!workloads_.put(object)) return {};
+  if (!templates_.put(object)) return {};
   return {key.namespaceName};
 }
 
@@ -184,45 +184,46 @@ std::set<std::string> DependencyFinder::remove(const kube::ObjectKey& key) {
     others->second.erase(key);
     if (others->second.empty()) callersOf_.erase(others);
     callers_.erase(caller);
-  } else if (workloads_.remove(key)) {
+  } else if (templates_.remove(key)) {
     concerned.insert(key.namespaceName);
   }
   return concerned;
 }
 
-void DependencyFinder::findStarting(const Workload& workload, std::vector<Dependency>& found) const {
-  found.insert(found.end(), workload.needs.begin(), workload.needs.end());
-  const auto secrets = pullSecrets_.find(workload.account);
-  if (workload.pullsByItself || secrets == pullSecrets_.end()) return;
+void DependencyFinder::findStarting(const PodTemplate& podTemplate, std::vector<Dependency>& found) const {
+  found.insert(found.end(), podTemplate.needs.begin(), podTemplate.needs.end());
+  const auto secrets = pullSecrets_.find(podTemplate.account);
+  if (podTemplate.pullsByItself || secrets == pullSecrets_.end()) return;
   for (const std::string& secret : secrets->second)
-    found.push_back(
-        {{kube::kSecrets, workload.account.first, secret}, "image pull secret of its ServiceAccount", false});
+    found.push_back({{kube::kSecrets, podTemplate.account.first, secret},
+                     "image pull secret of its ServiceAccount",
+                     false});
 }
 
-void DependencyFinder::findRights(const Workload& workload, std::vector<Dependency>& found) const {
-  if (workload.account.second != kDefaultAccount)
-    found.push_back({{kube::kServiceAccounts, workload.account.first, workload.account.second},
+void DependencyFinder::findRights(const PodTemplate& podTemplate, std::vector<Dependency>& found) const {
+  if (podTemplate.account.second != kDefaultAccount)
+    found.push_back({{kube::kServiceAccounts, podTemplate.account.first, podTemplate.account.second},
                      "its ServiceAccount",
                      false});
-  for (Granted& granted : rights_.of(workload.account))
+  for (Granted& granted : rights_.of(podTemplate.account))
     found.push_back({std::move(granted.object), std::move(granted.why), false});
 }
 
 std::vector<Dependency> DependencyFinder::rightsOf(const kube::ObjectKey& key) const {
   std::vector<Dependency> found;
-  if (const Workload* known = workloads_.find(key)) findRights(*known, found);
+  if (const PodTemplate* known = templates_.find(key)) findRights(*known, found);
   return found;
 }
 
 std::vector<Dependency> DependencyFinder::startingNeedsOf(const kube::ObjectKey& key) const {
   std::vector<Dependency> found;
-  if (const Workload* known = workloads_.find(key)) findStarting(*known, found);
+  if (const PodTemplate* known = templates_.find(key)) findStarting(*known, found);
   return found;
 }
 
 template <class Visit>
-void DependencyFinder::forEachServiceOf(const std::vector<const Workload*>& running, const std::string& space,
-                                        Visit visit) const {
+void DependencyFinder::forEachServiceOf(const std::vector<const PodTemplate*>& running,
+                                        const std::string& space, Visit visit) const {
   for (auto service = selectors_.lower_bound({space, ""});
        service != selectors_.end() && service->first.first == space; ++service) {
     if (selectsAny(service->second, running)) visit(service->first);
@@ -232,7 +233,7 @@ void DependencyFinder::forEachServiceOf(const std::vector<const Workload*>& runn
 std::vector<std::string> DependencyFinder::apisOf(const CriticalService& service) const {
   std::vector<std::string> apis;
   if (!findsDependencies(service)) return apis;
-  forEachServiceOf(workloads_.running(service.provider).templates, service.provider.namespaceName,
+  forEachServiceOf(templates_.running(service.provider).templates, service.provider.namespaceName,
                    [&](const Name& front) {
                      const auto callers = callersOf_.find(front);
                      if (callers == callersOf_.end()) return;
@@ -252,7 +253,7 @@ void DependencyFinder::findReading(const CriticalService& service, std::vector<D
 }
 
 // Of none: its Pods may be those of any Service.
-bool DependencyFinder::mayStandBehind(const Name& service, const std::vector<const Workload*>& running,
+bool DependencyFinder::mayStandBehind(const Name& service, const std::vector<const PodTemplate*>& running,
                                       bool isCertain) const {
   const auto selector = selectors_.find(service);
   if (selector == selectors_.end()) return !isCertain;
@@ -263,12 +264,12 @@ CriticalService DependencyFinder::withConverted(CriticalService service, bool is
   std::erase_if(service.criteria, [](const Criterion& criterion) {
     return std::holds_alternative<InstancesCriterion>(criterion);
   });
-  const std::vector<const Workload*> running = workloads_.running(service.provider).templates;
-  const Workload* workload = running.empty() ? nullptr : running.front();
-  if (!findsDependencies(service) || (isCertain && workload == nullptr)) return service;
+  const std::vector<const PodTemplate*> running = templates_.running(service.provider).templates;
+  const PodTemplate* podTemplate = running.empty() ? nullptr : running.front();
+  if (!findsDependencies(service) || (isCertain && podTemplate == nullptr)) return service;
   std::set<kube::GroupResource> types;
   const auto ownsIt = [&](const Kind& kind) {
-    return workload != nullptr && std::ranges::any_of(workload->owners, [&](const OwnerName& owner) {
+    return podTemplate != nullptr && std::ranges::any_of(podTemplate->owners, [&](const OwnerName& owner) {
              return Kind(owner.group, owner.kind) == kind;
            });
   };
@@ -306,14 +307,14 @@ Needed DependencyFinder::needs(const CriticalService& service) const {
     std::ranges::move(found, std::back_inserter(needed.guarded));
     found.clear();
   };
-  const auto [running, earlier] = workloads_.running(service.provider);
-  const Workload* provider = running.empty() ? nullptr : running.front();
+  const auto [running, earlier] = templates_.running(service.provider);
+  const PodTemplate* provider = running.empty() ? nullptr : running.front();
   if (service.dependencies.mode == DependencyMode::Listed) {
     found = listedDependencies(service);
     take([](const auto&, const auto&) {});  // the CRD bounds it
   } else if (service.dependencies.mode == DependencyMode::Auto) {
-    for (const Workload* workload : running) findStarting(*workload, found);
-    for (const Workload* workload : running) findRights(*workload, found);
+    for (const PodTemplate* podTemplate : running) findStarting(*podTemplate, found);
+    for (const PodTemplate* podTemplate : running) findRights(*podTemplate, found);
     forEachServiceOf(running, service.provider.namespaceName, [&](const Name& front) {
       found.push_back({{kube::kServices, front.first, front.second}, "Service of its Pods", false});
     });

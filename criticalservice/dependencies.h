@@ -11,7 +11,7 @@
 #include "criticalservice/critical_service.h"
 #include "criticalservice/granted_rights.h"
 #include "criticalservice/pod_needs.h"
-#include "criticalservice/workloads.h"
+#include "criticalservice/pod_templates.h"
 #include "kube/object.h"
 
 namespace lastout::criticalservice {
@@ -65,7 +65,7 @@ class DependencyFinder {
   bool allowsLess(const kube::Object& object) const { return rights_.allowsLess(object); }
 
   // It was told of this object, from which Pods are made.
-  bool knows(const kube::ObjectKey& workload) const { return workloads_.find(workload) != nullptr; }
+  bool knows(const kube::ObjectKey& workload) const { return templates_.find(workload) != nullptr; }
   // What the service's provider needs, as spec.guard.dependencies has it, and, whatever that says, the rights
   // by which lastout reads what the criteria name. Not what a criterion names, which goes before the
   // provider, nor what no webhook is asked about.
@@ -103,17 +103,18 @@ class DependencyFinder {
   std::set<std::string> putAccount(const kube::Object& object);
   static Caller readCaller(const kube::Object& object);
   std::set<std::string> putCaller(const kube::ObjectKey& key, Caller caller);
-  void findStarting(const Workload& workload, std::vector<Dependency>& found) const;
-  void findRights(const Workload& workload, std::vector<Dependency>& found) const;
+  void findStarting(const PodTemplate& podTemplate, std::vector<Dependency>& found) const;
+  void findRights(const PodTemplate& podTemplate, std::vector<Dependency>& found) const;
   void findReading(const CriticalService& service, std::vector<Dependency>& found) const;
   // Calls visit(name) for each Service in the namespace that selects Pods of any of them.
   template <class Visit>
-  void forEachServiceOf(const std::vector<const Workload*>& running, const std::string& space,
+  void forEachServiceOf(const std::vector<const PodTemplate*>& running, const std::string& space,
                         Visit visit) const;
   // The Service selects Pods of any of them, as far as that is known.
-  bool mayStandBehind(const Name& service, const std::vector<const Workload*>& running, bool isCertain) const;
+  bool mayStandBehind(const Name& service, const std::vector<const PodTemplate*>& running,
+                      bool isCertain) const;
 
-  Workloads workloads_;
+  PodTemplates templates_;
   GrantedRights rights_;
   std::map<Name, std::vector<std::string>> pullSecrets_;  // of ServiceAccounts that have any
   std::map<Name, kube::Labels> selectors_;                // of Services

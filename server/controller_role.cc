@@ -32,8 +32,8 @@ ControllerRole::ControllerRole(const SharedParts& parts)
       policyTypes_(parts.access, parts.view),
       policyKeeper_(makePolicyKeeper()),
       profileKeeper_(makeProfileKeeper()),
-      heldPolicies_(makeHeldPolicies()),
-      labelledPolicies_(makeLabelledPolicies()),
+      heldPolicies_(makeHeldPolicyRole()),
+      labelledPolicies_(makeLabelledPolicyRole()),
       replayedDeletions_(makeReplayedDeletions()),
       renewal_(options_.probe.period) {}
 
@@ -49,12 +49,12 @@ LeaseHolderOptions ControllerRole::leaseOptions() {
   return lease;
 }
 
-std::unique_ptr<HeldPolicyRole> ControllerRole::makeHeldPolicies() {
+std::unique_ptr<HeldPolicyRole> ControllerRole::makeHeldPolicyRole() {
   if (!options_.holdsPolicies || options_.reviews.auditOnly) return nullptr;
   return std::make_unique<HeldPolicyRole>(parts_, [this] { return lease_.holds(); });
 }
 
-std::unique_ptr<LabelledPolicyRole> ControllerRole::makeLabelledPolicies() {
+std::unique_ptr<LabelledPolicyRole> ControllerRole::makeLabelledPolicyRole() {
   if (!options_.labelsPolicies || options_.reviews.auditOnly) return nullptr;
   return std::make_unique<LabelledPolicyRole>(parts_, [this] { return lease_.holds(); });
 }
@@ -229,8 +229,8 @@ WorkFinalizerControllerOptions ControllerRole::worksOptions() {
   return works;
 }
 
-HoldFinalizerControllerOptions ControllerRole::holderOptions() {
-  HoldFinalizerControllerOptions holder;
+HeldProviderControllerOptions ControllerRole::holderOptions() {
+  HeldProviderControllerOptions holder;
   holder.mayHold = [this] { return mayHoldAnything(); };
   holder.mayAct = [this] { return lease_.holds(); };
   holder.random = options_.random;

@@ -11,15 +11,15 @@
 
 #include "kube/locks.h"
 #include "server/controllers/deferred_deletion_runner.h"
-#include "server/controllers/enforcement.h"
 #include "server/controllers/held_policy_role.h"
-#include "server/controllers/hold_finalizer_controller.h"
+#include "server/controllers/held_provider_controller.h"
 #include "server/controllers/labelled_policy_role.h"
 #include "server/controllers/lease_holder.h"
 #include "server/controllers/policy_keeper.h"
 #include "server/controllers/profile_keeper.h"
 #include "server/controllers/replayed_deletion_role.h"
 #include "server/controllers/status_writer.h"
+#include "server/controllers/webhook_enforcement.h"
 #include "server/controllers/work_finalizer_controller.h"
 #include "server/shared_parts.h"
 #include "server/watch/policy_types.h"
@@ -69,11 +69,11 @@ class ControllerRole {
   StatusWriterOptions statusOptions();
   DeferredDeletionRunnerOptions runnerOptions();
   WorkFinalizerControllerOptions worksOptions();
-  HoldFinalizerControllerOptions holderOptions();
+  HeldProviderControllerOptions holderOptions();
   std::unique_ptr<WebhookKeeper> makeKeeper();
   std::unique_ptr<WebhookProbe> makeProbe();
-  std::unique_ptr<HeldPolicyRole> makeHeldPolicies();
-  std::unique_ptr<LabelledPolicyRole> makeLabelledPolicies();
+  std::unique_ptr<HeldPolicyRole> makeHeldPolicyRole();
+  std::unique_ptr<LabelledPolicyRole> makeLabelledPolicyRole();
   std::unique_ptr<ReplayedDeletionRole> makeReplayedDeletions();
   std::unique_ptr<PolicyKeeper> makePolicyKeeper();
   std::unique_ptr<ProfileKeeper> makeProfileKeeper();
@@ -99,7 +99,7 @@ class ControllerRole {
   StatusWriter status_;
   DeferredDeletionRunner runner_;
   WorkFinalizerController works_;
-  HoldFinalizerController holder_;
+  HeldProviderController holder_;
   PolicyTypes policyTypes_;
   const std::unique_ptr<PolicyKeeper> policyKeeper_;               // null: it only watches
   const std::unique_ptr<ProfileKeeper> profileKeeper_;             // null: there are no keptPolicies

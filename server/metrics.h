@@ -19,8 +19,8 @@
 
 #include "kube/locks.h"
 #include "server/controllers/deferred_deletion_event.h"
-#include "server/controllers/held_policies.h"
-#include "server/controllers/labelled_policies.h"
+#include "server/controllers/held_object_reconciler.h"
+#include "server/controllers/label_reconciler.h"
 #include "server/review/confirming_reads.h"
 #include "server/review/review_handler.h"
 #include "server/watch/live_view.h"

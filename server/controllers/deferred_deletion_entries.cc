@@ -34,7 +34,7 @@ void addAnnotated(const admission::ClusterView& view, const AnnotationsNow& anno
     entry.byController = false;
     entry.proof = control::RequestProof::OfPerson;
     entry.isWanted = true;
-    entry.isUnwanted = false;
+    entry.isRevoked = false;
     entry.isProvider = entry.isProvider || one.object == one.guard.provider;
     entry.neededBy = std::nullopt;
     entry.work.clear();
@@ -63,11 +63,11 @@ std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& 
       const bool byController = requesters.isController(deletion.requestedBy);
       const bool isGuarded = std::ranges::binary_search(view.servicesRecording(deletion.object), number);
       const bool isInDoubt = !isGuarded && criticalservice::couldNeed(*service, deletion.object);
-      const bool isUnwanted =
+      const bool isRevoked =
           service->deferral == criticalservice::DeferralMode::Never || (!isGuarded && !isInDoubt);
-      const bool isWanted = !isUnwanted && admission::isDeferred(service->deferral, byController) &&
+      const bool isWanted = !isRevoked && admission::isDeferred(service->deferral, byController) &&
                             (isGuarded || graph::isKnownToBeGone(view.graph(), service->provider));
-      entry.isUnwanted = entry.isUnwanted && isUnwanted;
+      entry.isRevoked = entry.isRevoked && isRevoked;
       entry.isProvider = entry.isProvider || deletion.object == service->provider;
       entry.statusEntries.push_back({service->meta.name, service->meta.uid, deletion, isWanted});
       const control::RequestProof proof = proofOf(deletion, requesters);
@@ -92,7 +92,7 @@ std::vector<DeferredDeletionEntry> deferredDeletionEntriesIn(const ViewOfWorks& 
     entry.byController = true;
     entry.proof = control::RequestProof::None;
     entry.isWanted = true;
-    entry.isUnwanted = false;
+    entry.isRevoked = false;
     entry.work = left.work;
     entry.workUid = left.workUid;
   }

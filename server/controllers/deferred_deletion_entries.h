@@ -31,8 +31,8 @@ struct DeferredDeletionEntry {
   criticalservice::DeferredDeletion deletion;  // the one that counts: a person's, or else the latest
   bool byController = true;                    // by its own word
   control::RequestProof proof = control::RequestProof::None;
-  bool isWanted = false;    // by one of the status entries
-  bool isUnwanted = true;   // by all of them
+  bool isWanted = false;    // a CriticalService that records it wants lastout to run it
+  bool isRevoked = true;    // none that records it can come to want that: it is to be forgotten
   bool isProvider = false;  // of one of them: others wait for it
   // No CriticalService guards the object, but this provider, which is gone, may have needed it: lastout
   // deletes it only if Kubernetes would.

@@ -88,8 +88,8 @@ const std::vector<size_t>* SeenDeletions::beforeOf(size_t entry) const {
 DeferredDeletionJob jobOf(const SeenDeletions& seen, const std::vector<DeferredDeletionEntry>& entries,
                           size_t entry) {
   if (control::fateOf(seen, entry) == Fate::Delete) return DeferredDeletionJob::Delete;
-  return seen.isGone(entry) || entries[entry].isUnwanted ? DeferredDeletionJob::Look
-                                                         : DeferredDeletionJob::None;
+  return seen.isGone(entry) || entries[entry].isRevoked ? DeferredDeletionJob::Look
+                                                        : DeferredDeletionJob::None;
 }
 
 FateAsRead fateAsRead(const OwnedObject& object, const LazyCheck& isWanted, const LazyCheck& isAllowed) {

@@ -104,7 +104,7 @@ void DeferredDeletionRunner::consider(const std::vector<Entry>& entries, const a
     Record& record = recordOf(entries[i].deletion.uid);
     record.isLeftAlone = !entries[i].isWanted && !entries[i].neededBy;
     if (record.isUnderWay) continue;
-    if (!seen.isGone(i) && !entries[i].isUnwanted && !record.waits && !seen.isAllowed(i)) {
+    if (!seen.isGone(i) && !entries[i].isRevoked && !record.waits && !seen.isAllowed(i)) {
       record.notBefore = {};  // once its verdict turns, at once
       record.backoff.reset();
       record.refusals = 0;
@@ -135,7 +135,7 @@ bool DeferredDeletionRunner::mayGo(const Entry& entry) const {
 
 // By a sender's thread.
 void DeferredDeletionRunner::execute(const Entry& entry, Job job) {
-  if (entry.isUnwanted) return over(entry);
+  if (entry.isRevoked) return forget(entry);
   const bool mayGo = this->mayGo(entry);
   if (job == Job::Delete && !mayGo) return notNow(entry);
   const auto object = objects_.read(entry);
@@ -152,7 +152,7 @@ void DeferredDeletionRunner::execute(const Entry& entry, Job job) {
       [&] { return options_.confirm(entry.deletion.object); });
   if (read.fate == Fate::Forget) {
     if (object->isThere && entry.isWanted) tell(entry, DeferredDeletionEvent::Kind::TakenBack);
-    return over(entry);
+    return forget(entry);
   }
   if (read.fate == Fate::Wait) {
     if (mayGo && read.waits) countRefusal(entry);
@@ -223,7 +223,7 @@ void DeferredDeletionRunner::send(const Entry& entry, const std::string& resourc
     return postpone(entry, false, isOwn ? "" : withAdvice(refusal.why));
   }
   if (sent) tell(entry, DeferredDeletionEvent::Kind::Deleted);
-  done(entry);
+  finish(entry);
 }
 
 // It has changed since it was looked at; or that is what somebody's webhook says.
@@ -265,14 +265,14 @@ std::set<std::string> DeferredDeletionRunner::refused() {
 }
 
 // There is nothing left to delete, or nobody wants it.
-void DeferredDeletionRunner::over(const Entry& entry) {
+void DeferredDeletionRunner::forget(const Entry& entry) {
   for (const Entry::StatusEntry& statusEntry : entry.statusEntries)
     options_.forget(statusEntry.service, statusEntry.deletion);
-  done(entry);
+  finish(entry);
 }
 
 // What goes after it may go now; of what nobody follows no watch tells.
-void DeferredDeletionRunner::done(const Entry& entry) {
+void DeferredDeletionRunner::finish(const Entry& entry) {
   {
     const kube::MutexLock lock(mutex_);
     Record& record = recordOf(entry.deletion.uid);

@@ -96,8 +96,8 @@ class DeferredDeletionRunner {
   void conflict(const Entry& entry, const std::string& problem);
   void notNow(const Entry& entry);
   void countRefusal(const Entry& entry);
-  void over(const Entry& entry);
-  void done(const Entry& entry);
+  void forget(const Entry& entry);
+  void finish(const Entry& entry);
   void postpone(const Entry& entry, bool waits, const std::string& problem);
   void tell(const Entry& entry, DeferredDeletionEvent::Kind kind, const std::string& why = {});
 

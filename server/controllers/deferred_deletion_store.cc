@@ -298,7 +298,7 @@ void DeferredDeletionStore::placeUntold() {
 }
 
 // What could not be written is written again, beside what came since.
-void DeferredDeletionStore::takeBack(const std::string& service, Changes changes) {
+void DeferredDeletionStore::restoreChanges(const std::string& service, Changes changes) {
   Changes& now = changesOf(service);
   now.forgotten.merge(changes.forgotten);
   changes.recorded.merge(now.recorded);
@@ -354,7 +354,7 @@ std::optional<TimePoint> DeferredDeletionStore::writeFirst() {
   conflicts_ = written == Written::Conflict ? conflicts_ + 1 : 0;
   if (conflicts_ > kMostConflictsInARow) written = Written::Later;
   lock.lock();
-  if (written != Written::Done) takeBack(writing->service, std::move(writing->changes));
+  if (written != Written::Done) restoreChanges(writing->service, std::move(writing->changes));
   if (written != Written::Done && written != Written::Conflict)
     waiting_[writing->service].notBefore = steady_clock::now() + backoff_.next();
   writing_.reset();

@@ -147,7 +147,7 @@ class DeferredDeletionStore {
   std::optional<TimePoint> writeFirst() LASTOUT_EXCLUDES(mutex_);
   void dropAll() LASTOUT_EXCLUDES(mutex_);
   void tellDropped(const criticalservice::DeferredDeletion& deletion, const std::string& service) const;
-  void takeBack(const std::string& service, Changes changes) LASTOUT_REQUIRES(mutex_);
+  void restoreChanges(const std::string& service, Changes changes) LASTOUT_REQUIRES(mutex_);
   Written write(const std::string& service, const Changes& changes);
   StatusUpdate outcomeOf(const Changes& changes, const kube::Value& object, size_t most) const;
   Written patch(const std::string& path, const std::string& service, const kube::Value& object,

@@ -57,8 +57,8 @@ WorkerOptions HeldPolicyRole::workerOptions(std::function<bool()> leads) {
   return worker;
 }
 
-HeldPoliciesOptions HeldPolicyRole::policiesOptions() const {
-  HeldPoliciesOptions options;
+HeldObjectReconcilerOptions HeldPolicyRole::policiesOptions() const {
+  HeldObjectReconcilerOptions options;
   options.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
   options.clock = [clock = parts_.options.clock] {
     return std::chrono::floor<std::chrono::seconds>(clock()).time_since_epoch().count();

@@ -8,8 +8,8 @@
 
 #include "client/watcher.h"
 #include "protection/external_step.h"
+#include "server/controllers/held_object_reconciler.h"
 #include "server/controllers/held_objects.h"
-#include "server/controllers/held_policies.h"
 #include "server/runtime/controller.h"
 #include "server/runtime/object_client.h"
 #include "server/runtime/worker.h"
@@ -37,7 +37,7 @@ class HeldPolicyRole {
   std::string problemOf(const protection::DeletionPolicy& policy) const;
 
  private:
-  HeldPoliciesOptions policiesOptions() const;
+  HeldObjectReconcilerOptions policiesOptions() const;
   ControllerOptions controllerOptions();
   WorkerOptions workerOptions(std::function<bool()> leads);
   TypeWatchesOptions watchesOptions();
@@ -56,7 +56,7 @@ class HeldPolicyRole {
   Worker worker_;
   const Patience patience_;
   const ObjectClient client_;
-  HeldPolicies policies_;
+  HeldObjectReconciler policies_;
   Controller controller_;
   std::shared_ptr<const PolicySet> used_;  // that objects_ goes by; of the worker's thread
   TypeWatches watches_;

@@ -39,8 +39,8 @@ WorkerOptions LabelledPolicyRole::workerOptions() {
 }
 
 // It may act while it cleans up, when its thread has ended.
-LabelledPoliciesOptions LabelledPolicyRole::policiesOptions() {
-  LabelledPoliciesOptions options;
+LabelReconcilerOptions LabelledPolicyRole::policiesOptions() {
+  LabelReconcilerOptions options;
   options.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
   options.now = [] { return steady_clock::now(); };
   options.mayAct = leads_;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "kube/locks.h"
+#include "server/controllers/label_reconciler.h"
 #include "server/controllers/labelled_objects.h"
-#include "server/controllers/labelled_policies.h"
 #include "server/runtime/controller.h"
 #include "server/runtime/object_client.h"
 #include "server/runtime/retry_after.h"
@@ -43,7 +43,7 @@ class LabelledPolicyRole {
   std::string problemOf(const protection::DeletionPolicy& policy) const;
 
  private:
-  LabelledPoliciesOptions policiesOptions();
+  LabelReconcilerOptions policiesOptions();
   ControllerOptions controllerOptions();
   WorkerOptions workerOptions();
   TypeWatchesOptions watchesOptions();
@@ -60,7 +60,7 @@ class LabelledPolicyRole {
   Worker worker_;
   const Patience patience_;
   const ObjectClient client_;
-  LabelledPolicies policies_;
+  LabelReconciler policies_;
   Controller controller_;
   std::shared_ptr<const PolicySet> used_;  // that objects_ goes by; of the worker's thread, as the next
   std::vector<std::string> conflicts_;     // that were told

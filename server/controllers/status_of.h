@@ -8,8 +8,8 @@
 
 #include "admission/cluster_view.h"
 #include "criticalservice/critical_service.h"
-#include "server/controllers/enforcement.h"
 #include "server/controllers/readiness.h"
+#include "server/controllers/webhook_enforcement.h"
 
 namespace lastout::server {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "client/reflector.h"
-#include "server/controllers/enforcement.h"
+#include "server/controllers/webhook_enforcement.h"
 #include "server/webhook/reviewed_objects.h"
 #include "server/webhook/sentinel.h"
 #include "server/webhook/webhook_configuration.h"

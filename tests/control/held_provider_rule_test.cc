@@ -37,7 +37,7 @@ struct OneProvider {
   }
 };
 
-HoldFinalizerAction holdFinalizerActionOf(const HoldingFacts& facts) {
+HeldProviderAction heldProviderActionOf(const HoldingFacts& facts) {
   return planHeldProvider(OneProvider{facts}, 0);
 }
 
@@ -55,55 +55,54 @@ void forAll(const std::function<bool(const HoldingFacts&)>& which,
   }
 }
 
-TEST(HoldFinalizerAction, BeginsWhileEveryGuardWantsItAndNeverOfWhatTerminates) {
+TEST(HeldProviderAction, BeginsWhileEveryGuardWantsItAndNeverOfWhatTerminates) {
   forAll([](const HoldingFacts& facts) { return !facts.isHeld && !facts.isUnsure; },
          [](const HoldingFacts& facts) {
            const bool begins = facts.isToBeHeld && !facts.terminates;
-           EXPECT_EQ(holdFinalizerActionOf(facts),
-                     begins ? HoldFinalizerAction::Begins : HoldFinalizerAction::AsItIs);
+           EXPECT_EQ(heldProviderActionOf(facts),
+                     begins ? HeldProviderAction::Begins : HeldProviderAction::AsItIs);
          });
 }
 
-TEST(HoldFinalizerAction, EndsOfWhatIsNotDeletedWhenNobodyOrNotEverybodyWantsIt) {
+TEST(HeldProviderAction, EndsOfWhatIsNotDeletedWhenNobodyOrNotEverybodyWantsIt) {
   forAll([](const HoldingFacts& facts) { return facts.isHeld && !facts.terminates && !facts.isUnsure; },
          [](const HoldingFacts& facts) {
-           EXPECT_EQ(holdFinalizerActionOf(facts),
-                     facts.isToBeHeld ? HoldFinalizerAction::AsItIs : HoldFinalizerAction::Ends);
+           EXPECT_EQ(heldProviderActionOf(facts),
+                     facts.isToBeHeld ? HeldProviderAction::AsItIs : HeldProviderAction::Ends);
          });
 }
 
-TEST(HoldFinalizerAction, OfWhatTerminatesEndsOnlyWithItsCriteriaWhateverIsWantedByNow) {
+TEST(HeldProviderAction, OfWhatTerminatesEndsOnlyWithItsCriteriaWhateverIsWantedByNow) {
   forAll(
       [](const HoldingFacts& facts) {
         return facts.isHeld && facts.terminates && !facts.isUnsure && !facts.endsAnyway;
       },
       [](const HoldingFacts& facts) {
-        EXPECT_EQ(holdFinalizerActionOf(facts),
-                  facts.mayEnd ? HoldFinalizerAction::LetsItGo : HoldFinalizerAction::AsItIs);
+        EXPECT_EQ(heldProviderActionOf(facts),
+                  facts.mayEnd ? HeldProviderAction::LetsItGo : HeldProviderAction::AsItIs);
       });
 }
 
-TEST(HoldFinalizerAction, OfWhatEndsInTheForegroundEndsBeforeIt) {
+TEST(HeldProviderAction, OfWhatEndsInTheForegroundEndsBeforeIt) {
   forAll(
       [](const HoldingFacts& facts) {
         return facts.isHeld && facts.terminates && !facts.isUnsure && facts.endsAnyway;
       },
-      [](const HoldingFacts& facts) { EXPECT_EQ(holdFinalizerActionOf(facts), HoldFinalizerAction::Ends); });
+      [](const HoldingFacts& facts) { EXPECT_EQ(heldProviderActionOf(facts), HeldProviderAction::Ends); });
 }
 
-TEST(HoldFinalizerAction, StaysAsItIsWhileItIsNotKnownWhoGuards) {
-  forAll([](const HoldingFacts& facts) { return facts.isUnsure; },
-         [](const HoldingFacts& facts) {
-           EXPECT_EQ(holdFinalizerActionOf(facts), HoldFinalizerAction::AsItIs);
-         });
+TEST(HeldProviderAction, StaysAsItIsWhileItIsNotKnownWhoGuards) {
+  forAll(
+      [](const HoldingFacts& facts) { return facts.isUnsure; },
+      [](const HoldingFacts& facts) { EXPECT_EQ(heldProviderActionOf(facts), HeldProviderAction::AsItIs); });
 }
 
 // As `lastout serve` does where it must not hold anything (docs/enforcement.md).
-TEST(HoldFinalizerAction, EndsWithoutConditionsWhereNothingIsToBeHeld) {
+TEST(HeldProviderAction, EndsWithoutConditionsWhereNothingIsToBeHeld) {
   forAll([](const HoldingFacts&) { return true; },
          [](const HoldingFacts& facts) {
            EXPECT_EQ(planHeldProvider(OneProvider{facts, false}, 0),
-                     facts.isHeld ? HoldFinalizerAction::Ends : HoldFinalizerAction::AsItIs);
+                     facts.isHeld ? HeldProviderAction::Ends : HeldProviderAction::AsItIs);
          });
 }
 

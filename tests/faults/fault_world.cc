@@ -20,7 +20,6 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr simulator::Validity kFaultsValidity{0, 4'102'444'800};  // until 2100
-constexpr std::chrono::seconds kPatience{60 * kFaultsSlower};
 constexpr milliseconds kPause{3};    // between two looks at what is waited for, at first
 constexpr milliseconds kSeldom{24};  // and in the end, so that looking leaves the processors to who works
 constexpr milliseconds kLongestPause{50};  // of a client that asks again and again
@@ -34,6 +33,10 @@ constexpr const char* kLetGoEarly = " is let go although ";  // as the log has i
 // again that has failed.
 constexpr std::chrono::seconds kHearing{2 * kFaultsSlower};
 constexpr std::chrono::seconds kHearingOnItsOwn{10 * kFaultsSlower};
+// How long a test waits for what must come true. On its own a lastout asks an API server that has failed
+// again after up to 30 s, and takes over the Lease of one that was killed after 15 s, one after the other.
+constexpr std::chrono::seconds kPatience{60 * kFaultsSlower};
+constexpr std::chrono::seconds kPatienceOnItsOwn{150 * kFaultsSlower};
 
 constexpr const char* kFaultMaps = "/api/v1/namespaces/default/configmaps";
 constexpr const char* kFaultServices = "/apis/lastout.dev/v1alpha1/criticalservices";
@@ -97,6 +100,7 @@ simulator::CertifiedKey FaultWorld::Pki::newIdentity() const {
 
 FaultWorld::FaultWorld(size_t replicas, uint64_t seed, Processes processes)
     : judge(kLastout, processes == Processes::OfOneRoleOnTheirOwn ? kHearingOnItsOwn : kHearing),
+      patience_(processes == Processes::OfOneRoleOnTheirOwn ? kPatienceOnItsOwn : kPatience),
       seed_(seed) {
   begin();
   const Runs runs = processes == Processes::OfOneRoleOnTheirOwn ? Runs::OnItsOwn : Runs::InProcess;
@@ -511,7 +515,7 @@ void FaultWorld::waitUntil(const std::string& what, const std::function<bool()>&
 
 void FaultWorld::waitUntil(const std::string& what, const std::function<bool()>& holds,
                            milliseconds longestPause) {
-  const auto deadline = steady_clock::now() + kPatience;
+  const auto deadline = steady_clock::now() + patience_;
   milliseconds pause = kPause;
   while (!holds()) {
     if (steady_clock::now() > deadline) {

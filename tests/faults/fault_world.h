@@ -164,6 +164,7 @@ class FaultWorld {
   bool isOfDeletedWork(const std::string& path);
 
   const Pki pki_;
+  const std::chrono::seconds patience_;
   const uint64_t seed_;
   std::atomic<int64_t> wall_{0};
   std::atomic<size_t> calls_{0};

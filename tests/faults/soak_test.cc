@@ -36,6 +36,7 @@ class Soak {
 
   // One story is made, deleted in some order in spite of everything, and gone.
   void round() {
+    const auto begun = steady_clock::now();
     std::vector<std::string> paths = dice_.oneIn(2) ? prepareWorks() : prepareStory();
     for (size_t i = paths.size(); i > 1; --i)
       std::swap(paths[i - 1], paths[dice_.below(static_cast<uint32_t>(i))]);
@@ -52,6 +53,7 @@ class Soak {
     world_.waitUntil("what was missed is reported",
                      [this] { return !isBroken_ || world_.judge.counts().reported > reported_; });
     ++rounds_;
+    slowest_ = std::max(slowest_, std::chrono::ceil<std::chrono::seconds>(steady_clock::now() - begun));
   }
 
   std::string complaints() const { return world_.judge.complaints(); }
@@ -59,10 +61,10 @@ class Soak {
   std::string logged() { return world_.logged(); }
   std::string summary() const {
     const Judge::Counts counts = world_.judge.counts();
-    return std::to_string(rounds_) + " teardowns, " + std::to_string(faults_) +
-           " faults; of guarded deletions " + std::to_string(counts.denied) + " denied, " +
-           std::to_string(counts.allowed) + " allowed, " + std::to_string(counts.failed) +
-           " reviews unanswered; " + std::to_string(counts.reported) +
+    return std::to_string(rounds_) + " teardowns, the slowest in " + std::to_string(slowest_.count()) +
+           " s, " + std::to_string(faults_) + " faults; of guarded deletions " +
+           std::to_string(counts.denied) + " denied, " + std::to_string(counts.allowed) + " allowed, " +
+           std::to_string(counts.failed) + " reviews unanswered; " + std::to_string(counts.reported) +
            " intervals without guard reported, in which " + std::to_string(counts.unguarded) +
            " objects went; " + std::to_string(counts.keptWorks) + " kept works went";
   }
@@ -248,6 +250,7 @@ class Soak {
   int troubles_ = 0;
   int faults_ = 0;
   int rounds_ = 0;
+  std::chrono::seconds slowest_{0};
   int late_ = 0;
   int unguarded_ = 0;  // before this round
   bool isBroken_ = false;

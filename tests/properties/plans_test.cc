@@ -11,7 +11,7 @@
 
 #include "cluster/transition.h"
 #include "server/controllers/deferred_deletion_plan.h"
-#include "server/controllers/hold_finalizer_plan.h"
+#include "server/controllers/held_provider_plan.h"
 #include "server/controllers/work_finalizer_plan.h"
 #include "tests/properties/coverage.h"
 #include "tests/properties/dice.h"
@@ -27,7 +27,7 @@ namespace {
 using cluster::Slot;
 using cluster::Transition;
 using control::Fate;
-using control::HoldFinalizerAction;
+using control::HeldProviderAction;
 using control::Keeping;
 
 using Acts = std::set<std::string>;
@@ -165,14 +165,14 @@ Acts deletionsOfMachine(const Transition& transition) {
 
 // --- held providers
 
-std::string actOf(HoldFinalizerAction holding, const std::string& provider) {
-  if (holding == HoldFinalizerAction::Begins) return "begins to hold " + provider;
-  return (holding == HoldFinalizerAction::Ends ? "ends to hold " : "lets go of ") + provider;
+std::string actOf(HeldProviderAction holding, const std::string& provider) {
+  if (holding == HeldProviderAction::Begins) return "begins to hold " + provider;
+  return (holding == HeldProviderAction::Ends ? "ends to hold " : "lets go of ") + provider;
 }
 
 Acts holdingsOfServer(const WorksView& view) {
   Acts acts;
-  for (const server::HoldingChange& change : server::holdingsToChange(view.works().view))
+  for (const server::HeldProviderChange& change : server::heldProviderChanges(view.works().view))
     acts.insert(actOf(change.holding, toString(change.provider)));
   return acts;
 }
@@ -184,8 +184,8 @@ Acts holdingsOfMachine(const Transition& transition) {
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
     if (model.slots[slot].heldBit == 0 || !transition.isPresent(slot) || !isFollowed(transition, slot))
       continue;
-    const HoldFinalizerAction holding = cluster::heldProviderPlan(transition, slot);
-    if (holding != HoldFinalizerAction::AsItIs) acts.insert(actOf(holding, model.name(slot)));
+    const HeldProviderAction holding = cluster::heldProviderPlan(transition, slot);
+    if (holding != HeldProviderAction::AsItIs) acts.insert(actOf(holding, model.name(slot)));
   }
   return acts;
 }

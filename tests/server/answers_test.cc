@@ -111,7 +111,7 @@ TEST_F(AnswersTest, MetricsTellWhatHasHappened) {
   EXPECT_TRUE(metricsSay(R"(lastout_confirming_reads_total{outcome="free"} 0)"));
 
   clearTheWay();
-  waitUntil([this] { return serving->view().knowledge(kCoolResources) == graph::Knowledge::Absent; });
+  waitUntilClear(serving->view());
   EXPECT_EQ(review(kProvider)["allowed"], true);
   EXPECT_TRUE(
       metricsSay(R"(lastout_verdicts_total{operation="DELETE",outcome="allowed",reason="CriteriaMet"} 1)"));

@@ -189,10 +189,14 @@ void ServerWorld::removeFinalizers(const std::string& instance) {
 }
 
 void ServerWorld::clearTheWay(std::chrono::minutes until) {
+  removeStory(until);
+  cluster.clock().advance(std::chrono::seconds(1));  // until then discovery names the type of the CRD
+}
+
+void ServerWorld::removeStory(std::chrono::minutes until) {
   removeFinalizers("instance");
   remove(std::string(kDefinitionsPath) + "/coolresources.my.crd.group");
   cluster.runUntil(until);
-  cluster.clock().advance(std::chrono::seconds(1));  // until then discovery names the type of the CRD
 }
 
 void ServerWorld::patch(const std::string& path, const Json& merged) {
@@ -221,11 +225,11 @@ void ServerWorld::follow() {
   waitUntil([this] { return view.isReady(); });
 }
 
-void ServerWorld::waitUntilClear() {
-  waitFor(kCoolResources, graph::Knowledge::Absent);
-  waitUntil([this] {
+void ServerWorld::waitUntilClear(const server::LiveView& live) {
+  waitUntil([&live] { return live.knowledge(kCoolResources) == graph::Knowledge::Absent; });
+  waitUntil([&live] {
     bool isThere = true;
-    view.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {
+    live.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {
       const auto definition = cluster.graph().find(kube::crdKey(kCoolResources));
       isThere = definition && cluster.graph().isPresent(*definition);
     });

@@ -86,8 +86,11 @@ class ServerWorld : public WireTest {
   void createStoryWithoutService();
   void createInstance(const std::string& name, const Json& finalizers);
   void removeFinalizers(const std::string& instance);
-  // The story's instance and its CRD go; `until`: on the cluster's clock, by when they are gone.
+  // Deletes the story's instance and its CRD, which are gone by `until` on the cluster's clock. Discovery
+  // does not name their type any more.
   void clearTheWay(std::chrono::minutes until = std::chrono::minutes(1));
+  // The same, but discovery goes on to name the type for as long as the cluster's clock stands still.
+  void removeStory(std::chrono::minutes until = std::chrono::minutes(1));
   static Json criticalService();
 
   // --- who asks it
@@ -109,8 +112,10 @@ class ServerWorld : public WireTest {
   // The same, and the DeletionPolicies, until both are known.
   void followAll();
   void waitFor(const kube::GroupResource& type, graph::Knowledge knowledge);
-  // After clearTheWay(): the watches have told all of it.
-  void waitUntilClear();
+  // After clearTheWay(): `live` shows neither the type nor its CRD. Each of them is told by a watch of its
+  // own.
+  static void waitUntilClear(const server::LiveView& live);
+  void waitUntilClear() { waitUntilClear(view); }
   static void waitUntil(const std::function<bool()>& holds);
 
   // Creates the DeletionPolicy with that spec, and waits until it is known.

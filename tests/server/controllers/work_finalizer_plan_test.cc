@@ -170,7 +170,7 @@ TEST_F(KeptWorksTest, ARoleThatTheProviderMayHaveNeededIsKeptInMind) {
     const auto entries = deferredDeletionEntriesIn({view, types, home, recorded}, {});
     return entries.empty() ? DeferredDeletionEntry() : entries[0];
   };
-  EXPECT_FALSE(entry().isUnwanted) << "it is not to be forgotten";
+  EXPECT_FALSE(entry().isRevoked) << "it is not to be forgotten";
   EXPECT_FALSE(entry().isWanted);
   remove(kKeptDeployments, "n", "d");
   EXPECT_TRUE(entry().isWanted);

@@ -97,7 +97,7 @@ class RecordedReviewsTest : public ServerWorld {
 TEST_F(RecordedReviewsTest, GetTheVerdictOfTheirMoment) {
   EXPECT_THAT(denied(), ElementsAre(33, 35, 36, 41, 42, 43, 44, 45, 46)) << "an instance holds the finalizer";
   clearTheWay();
-  waitUntil([this] { return serving->view().knowledge(kCoolResources) == Knowledge::Absent; });
+  waitUntilClear(serving->view());
   EXPECT_THAT(denied(), ElementsAre(43, 44)) << "the provider is there";
   remove(std::string(kStoryDeployments) + "/finalizer-deployment");
   cluster.runUntil(std::chrono::minutes(2));

@@ -64,7 +64,7 @@ TEST_F(LostRoleTest, ATypeThatIsForbiddenForEverIsAbsentOnceItsCrdIsGone) {
   follow();
   waitFor(kCoolResources, graph::Knowledge::Synced);
   isRoleGone = true;
-  clearTheWay();
+  removeStory();
   waitFor(kCoolResources, graph::Knowledge::Forbidden);
   cluster.clock().advance(std::chrono::seconds(1));  // discovery names it so long
   waitFor(kCoolResources, graph::Knowledge::Absent);
@@ -76,7 +76,7 @@ TEST_F(LostRoleTest, ATypeThatGoesBetweenTwoAnswersOfDiscoveryIsAbsentSoon) {
   follow();
   waitFor(kCoolResources, graph::Knowledge::Synced);
   isRoleGone = true;
-  clearTheWay();
+  removeStory();
   waitFor(kCoolResources, graph::Knowledge::Forbidden);
   isAboutToGo = true;
   waitFor(kCoolResources, graph::Knowledge::Absent);

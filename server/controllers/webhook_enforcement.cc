@@ -1,4 +1,4 @@
-#include "server/controllers/enforcement.h"
+#include "server/controllers/webhook_enforcement.h"
 
 #include "admission/guards.h"
 

@@ -1,4 +1,4 @@
-#include "server/controllers/labelled_policies.h"
+#include "server/controllers/label_reconciler.h"
 
 #include <array>
 #include <nlohmann/json.hpp>
@@ -60,7 +60,7 @@ std::string_view toString(LabelOutcome outcome) {
 
 // The second phase of a removal, and what else is left to do, is the next look's: the API server has told by
 // then that it knows the first.
-Settled LabelledPolicies::settle(const kube::ObjectKey& key) {
+Settled LabelReconciler::settle(const kube::ObjectKey& key) {
   const auto type = options_.findType(key.type);
   const std::optional<LabelledObject> object = objects_.find(key);
   if (!type || !object || !options_.mayAct()) return {};
@@ -81,7 +81,7 @@ Settled LabelledPolicies::settle(const kube::ObjectKey& key) {
   return {"", milliseconds(0)};
 }
 
-size_t LabelledPolicies::cleanUp(TimePoint until) {
+size_t LabelReconciler::cleanUp(TimePoint until) {
   objects_.cleanUp();
   std::vector<kube::ObjectKey> left = objects_.all();
   for (int i = 0; i < kMostCleanUps && !left.empty(); ++i) {
@@ -99,7 +99,7 @@ size_t LabelledPolicies::cleanUp(TimePoint until) {
 }
 
 // Where no watch may tell of it in time.
-void LabelledPolicies::refresh(const kube::ObjectKey& key) {
+void LabelReconciler::refresh(const kube::ObjectKey& key) {
   const auto type = options_.findType(key.type);
   const std::optional<LabelledObject> object = objects_.find(key);
   if (!type || !object) return;
@@ -112,7 +112,7 @@ void LabelledPolicies::refresh(const kube::ObjectKey& key) {
 }
 
 // How long users have to delete an object whose label they took away; nullopt: no longer, or not at all.
-std::optional<milliseconds> LabelledPolicies::untilRepaired(const LabelledObject& object) const {
+std::optional<milliseconds> LabelReconciler::untilRepaired(const LabelledObject& object) const {
   if (!object.changedAt || !object.setsProtection) return std::nullopt;
   const auto left = *object.changedAt + object.repairAfter - options_.now();
   if (left <= left.zero()) return std::nullopt;
@@ -120,7 +120,7 @@ std::optional<milliseconds> LabelledPolicies::untilRepaired(const LabelledObject
 }
 
 // How long the object is left alone; nullopt: it is not.
-std::optional<milliseconds> LabelledPolicies::contestedFor(const LabelledObject& object) {
+std::optional<milliseconds> LabelReconciler::contestedFor(const LabelledObject& object) {
   const TimePoint now = options_.now();
   if (writes_.size() >= kMostCounted)
     std::erase_if(writes_, [&](const auto& one) { return now - one.second.since >= kWritesCountFor; });
@@ -139,7 +139,7 @@ std::optional<milliseconds> LabelledPolicies::contestedFor(const LabelledObject&
   return std::chrono::ceil<milliseconds>(writes.since + kWritesCountFor - now);
 }
 
-void LabelledPolicies::report(const LabelledObject& object) {
+void LabelReconciler::report(const LabelledObject& object) {
   const LabelOutcome outcome = outcomeOf(object);
   options_.count(outcome);
   const std::string words = wordsOf(object.patch) + ", by " + policiesOf(object);
@@ -147,7 +147,7 @@ void LabelledPolicies::report(const LabelledObject& object) {
   if (outcome == LabelOutcome::Repaired) options_.tell(object, "LabelsRepaired", words);
 }
 
-void LabelledPolicies::noteProblem(const kube::GroupResource& type, const std::string& problem) {
+void LabelReconciler::noteProblem(const kube::GroupResource& type, const std::string& problem) {
   const kube::MutexLock lock(mutex_);
   if (problem.empty())
     problems_.erase(type);
@@ -155,7 +155,7 @@ void LabelledPolicies::noteProblem(const kube::GroupResource& type, const std::s
     problems_[type] = problem;
 }
 
-std::string LabelledPolicies::problemOf(const kube::GroupResource& type) const {
+std::string LabelReconciler::problemOf(const kube::GroupResource& type) const {
   const kube::MutexLock lock(mutex_);
   const auto found = problems_.find(type);
   return found == problems_.end() ? "" : found->second;

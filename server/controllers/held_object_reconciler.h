@@ -1,6 +1,6 @@
-// HeldPolicies: runs the deletion of objects that policies hold by a finalizer: makes a plan for one object
-// (protection/hold_plan.h), and executes the plan's actions at the API server. It has no thread: a Controller
-// calls it for one object after the other.
+// HeldObjectReconciler: runs the deletion of objects that policies hold by a finalizer: makes a plan for one
+// object (protection/hold_plan.h), and executes the plan's actions at the API server. It has no thread: a
+// Controller calls it for one object after the other.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@ enum class HeldOutcome : uint8_t {
 };
 std::string_view toString(HeldOutcome outcome);  // "blocked"
 
-struct HeldPoliciesOptions {
+struct HeldObjectReconcilerOptions {
   std::function<std::optional<kube::ResourceType>(const kube::GroupResource& type)> findType;
   std::function<int64_t()> clock;  // seconds since the epoch
   std::function<bool()> mayAct;    // this lastout holds the Lease; asked before each action
@@ -41,11 +41,11 @@ struct HeldPoliciesOptions {
 };
 
 // One thread at a time, but for problemOf().
-class HeldPolicies {
+class HeldObjectReconciler {
  public:
   // All must outlive it.
-  HeldPolicies(HeldObjects& objects, const ObjectClient& client, protection::ExternalStep& external,
-               HeldPoliciesOptions options)
+  HeldObjectReconciler(HeldObjects& objects, const ObjectClient& client, protection::ExternalStep& external,
+                       HeldObjectReconcilerOptions options)
       : objects_(objects), client_(client), external_(external), options_(std::move(options)) {}
 
   Settled settle(const kube::ObjectKey& key);
@@ -79,7 +79,7 @@ class HeldPolicies {
   HeldObjects& objects_;
   const ObjectClient& client_;
   protection::ExternalStep& external_;
-  const HeldPoliciesOptions options_;
+  const HeldObjectReconcilerOptions options_;
   const ForceGuards guards_{client_};
   std::map<std::string, protection::ExternalStanding> externals_;  // by the object's uid
   std::map<std::string, std::string> rejected_;  // by the object's uid: the status that was rejected last

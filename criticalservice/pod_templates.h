@@ -1,4 +1,4 @@
-// Workloads: what the Pods of workloads are made from: their Pod templates, and earlier ones by which Pods
+// PodTemplates: what the Pods of workloads are made from: their Pod templates, and earlier ones by which Pods
 // may still run.
 #pragma once
 
@@ -32,7 +32,7 @@ std::optional<kube::GroupResource> typeOfEarlierTemplates(const kube::GroupResou
 bool keepsEarlierTemplates(const kube::GroupResource& type);
 
 // What lastout keeps of one Pod template, and of whose it is.
-struct Workload {
+struct PodTemplate {
   std::vector<Dependency> needs;                // what its Pods name
   std::pair<std::string, std::string> account;  // their ServiceAccount: namespace and name
   bool pullsByItself = false;  // names image pull secrets: those of its ServiceAccount do not count
@@ -44,7 +44,7 @@ struct Workload {
   std::string controllerUid;            // as `uid`
   bool hasPods = true;                  // of ReplicaSets: some, or it is to have some
   bool isRolledOut = false;             // of StatefulSets and DaemonSets: all Pods are of this template
-  friend bool operator==(const Workload&, const Workload&) = default;
+  friend bool operator==(const PodTemplate&, const PodTemplate&) = default;
 };
 
 // So many earlier templates of one workload are looked at, the oldest: whoever may make ReplicaSets could
@@ -53,25 +53,25 @@ inline constexpr size_t kMostEarlierTemplates = 20;
 
 // The templates that Pods of a workload may run by.
 struct RunningTemplates {
-  std::vector<const Workload*> templates;  // its own first; none: it is not known
-  size_t earlier = 0;                      // how many more there are, or too many
+  std::vector<const PodTemplate*> templates;  // its own first; none: it is not known
+  size_t earlier = 0;                         // how many more there are, or too many
 };
 
-class Workloads {
+class PodTemplates {
  public:
   // Both return whether anything follows from it: the object makes Pods, or did, otherwise than before.
   bool put(const kube::Object& object);
   bool remove(const kube::ObjectKey& key) { return known_.erase(key) > 0; }
 
   // nullptr: it is not known, or makes no Pods. Valid until the next change, as the next one.
-  const Workload* find(const kube::ObjectKey& key) const;
+  const PodTemplate* find(const kube::ObjectKey& key) const;
   // Earlier templates stand in ReplicaSets that the workload controls and that have Pods, and in all of its
   // ControllerRevisions as long as it is not rolled out: which of these still have Pods, their Pods alone
   // would tell.
   RunningTemplates running(const kube::ObjectKey& key) const;
 
  private:
-  std::map<kube::ObjectKey, Workload> known_;
+  std::map<kube::ObjectKey, PodTemplate> known_;
 };
 
 }  // namespace lastout::criticalservice

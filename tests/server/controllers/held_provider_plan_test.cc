@@ -1,5 +1,5 @@
 // Which providers are to be held, by a view that a test fills.
-#include "server/controllers/hold_finalizer_plan.h"
+#include "server/controllers/held_provider_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace lastout::server {
 namespace {
 
-using control::HoldFinalizerAction;
+using control::HeldProviderAction;
 using graph::Knowledge;
 using ::testing::IsEmpty;
 
@@ -64,53 +64,53 @@ class HeldProvidersTest : public ::testing::Test {
   // Something carries what the provider waits for.
   void block() { put({kHeldWidgets, "", "w"}, false, {"a/b"}); }
 
-  HoldingChange only() {
-    const std::vector<HoldingChange> changes = holdingsToChange(view);
+  HeldProviderChange only() {
+    const std::vector<HeldProviderChange> changes = heldProviderChanges(view);
     EXPECT_LE(changes.size(), 1U);
-    return changes.empty() ? HoldingChange() : changes.front();
+    return changes.empty() ? HeldProviderChange() : changes.front();
   }
 
   admission::ClusterView view{"lastout", admission::ViewScope::WhatIsWatched};
 };
 
 TEST_F(HeldProvidersTest, AreThoseThatEveryGuardWantsHeld) {
-  EXPECT_EQ(only().holding, HoldFinalizerAction::Begins);
+  EXPECT_EQ(only().holding, HeldProviderAction::Begins);
   EXPECT_EQ(only().provider, kHeldOne);
   EXPECT_EQ(only().uid, "uid-d");
   put(kHeldOne, false, {"others.io/f", kHeldBy});
-  EXPECT_THAT(holdingsToChange(view), IsEmpty());
+  EXPECT_THAT(heldProviderChanges(view), IsEmpty());
   guard("another", "Deny");
-  EXPECT_EQ(only().holding, HoldFinalizerAction::Ends);
-  EXPECT_TRUE(only().isUnwanted);
+  EXPECT_EQ(only().holding, HeldProviderAction::Ends);
+  EXPECT_TRUE(only().isWithdrawn);
   guard("another", "Deny", "n", "OrphanResources");
-  EXPECT_THAT(holdingsToChange(view), IsEmpty());
+  EXPECT_THAT(heldProviderChanges(view), IsEmpty());
 }
 
 TEST_F(HeldProvidersTest, AreLetGoWithTheirCriteria) {
   put(kHeldOne, true, {});
-  EXPECT_THAT(holdingsToChange(view), IsEmpty()) << "it takes no new finalizer";
+  EXPECT_THAT(heldProviderChanges(view), IsEmpty()) << "it takes no new finalizer";
   block();
   put(kHeldOne, true, {kHeldBy});
-  EXPECT_THAT(holdingsToChange(view), IsEmpty());
+  EXPECT_THAT(heldProviderChanges(view), IsEmpty());
   guard("another", "Deny");
-  EXPECT_THAT(holdingsToChange(view), IsEmpty()) << "it is kept for that one, too";
+  EXPECT_THAT(heldProviderChanges(view), IsEmpty()) << "it is kept for that one, too";
   view.remove({kHeldWidgets, "", "w"});
-  EXPECT_EQ(only().holding, HoldFinalizerAction::LetsItGo);
-  EXPECT_FALSE(only().isUnwanted);
+  EXPECT_EQ(only().holding, HeldProviderAction::LetsItGo);
+  EXPECT_FALSE(only().isWithdrawn);
   view.know(kHeldWidgets, Knowledge::Stale);
-  EXPECT_THAT(holdingsToChange(view), IsEmpty()) << "nobody knows";
+  EXPECT_THAT(heldProviderChanges(view), IsEmpty()) << "nobody knows";
   guard("another", "Deny", "n", "OrphanResources");
   guard("s", "Hold", "n", "OrphanResources");
-  EXPECT_EQ(only().holding, HoldFinalizerAction::LetsItGo) << "nobody guards it";
-  EXPECT_TRUE(only().isUnwanted);
+  EXPECT_EQ(only().holding, HeldProviderAction::LetsItGo) << "nobody guards it";
+  EXPECT_TRUE(only().isWithdrawn);
 }
 
 TEST_F(HeldProvidersTest, StayAsTheyAreUntilTheServicesAreKnown) {
   put(kHeldOne, true, {kHeldBy});
   view.know(criticalservice::criticalServiceType(), Knowledge::Stale);
-  EXPECT_THAT(holdingsToChange(view), IsEmpty());
+  EXPECT_THAT(heldProviderChanges(view), IsEmpty());
   put(kHeldOne, false, {});
-  EXPECT_THAT(holdingsToChange(view), IsEmpty());
+  EXPECT_THAT(heldProviderChanges(view), IsEmpty());
 }
 
 TEST_F(HeldProvidersTest, AreNoneWhereAPIServersDoNotAsk) {
@@ -118,9 +118,9 @@ TEST_F(HeldProvidersTest, AreNoneWhereAPIServersDoNotAsk) {
   for (const char* const space : {"kube-system", "lastout"}) {
     guard("excluded", "Hold", space);
     put({kHeldDeployments, space, "d"}, false, {});
-    EXPECT_THAT(holdingsToChange(view), IsEmpty()) << space;
+    EXPECT_THAT(heldProviderChanges(view), IsEmpty()) << space;
     put({kHeldDeployments, space, "d"}, false, {kHeldBy});
-    EXPECT_EQ(only().holding, HoldFinalizerAction::Ends) << space;
+    EXPECT_EQ(only().holding, HeldProviderAction::Ends) << space;
     view.remove({kHeldDeployments, space, "d"});
   }
 }
@@ -129,7 +129,7 @@ TEST_F(HeldProvidersTest, ThatNobodyNamesAreHeldNoLonger) {
   put(kHeldOne, false, {kHeldBy});
   put({kHeldDeployments, "n", "other"}, false, {kHeldBy});
   EXPECT_EQ(only().provider.name, "other");
-  EXPECT_EQ(only().holding, HoldFinalizerAction::Ends);
+  EXPECT_EQ(only().holding, HeldProviderAction::Ends);
   put({kHeldDeployments, "n", "other"}, false, {});
   EXPECT_THAT(view.heldObjects(), ::testing::ElementsAre(kHeldOne));
   view.forget(kHeldDeployments);
@@ -139,10 +139,10 @@ TEST_F(HeldProvidersTest, ThatNobodyNamesAreHeldNoLonger) {
 TEST_F(HeldProvidersTest, AreAllLetGoWhereNoneIsToBe) {
   block();
   put(kHeldOne, true, {kHeldBy});
-  const auto changes = holdingsToChange(view, false);
+  const auto changes = heldProviderChanges(view, false);
   ASSERT_EQ(changes.size(), 1U);
-  EXPECT_EQ(changes.front().holding, HoldFinalizerAction::Ends);
-  EXPECT_TRUE(changes.front().isUnwanted);
+  EXPECT_EQ(changes.front().holding, HeldProviderAction::Ends);
+  EXPECT_TRUE(changes.front().isWithdrawn);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 //
 //   holds, holds nothing   whether providers are to be held at all
 //   problem OBJECT         why it cannot be held, or let go
-#include "server/controllers/hold_finalizer_controller.h"
+#include "server/controllers/held_provider_controller.h"
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class HoldDialogues : public testing::ControllerDialogue {
 
  protected:
   void start() override {
-    HoldFinalizerControllerOptions options;
+    HeldProviderControllerOptions options;
     options.mayHold = [this] {
       notePass();
       return holds_.load();
@@ -40,7 +40,7 @@ class HoldDialogues : public testing::ControllerDialogue {
     options.budget = std::chrono::seconds(60);  // on a busy machine an answer may be late
     options.log = log();
     controller_ =
-        std::make_unique<HoldFinalizerController>(access, view, *reads, *services, std::move(options));
+        std::make_unique<HeldProviderController>(access, view, *reads, *services, std::move(options));
     controller_->start();
   }
   void end() override {
@@ -53,7 +53,7 @@ class HoldDialogues : public testing::ControllerDialogue {
 
  private:
   std::atomic<bool> holds_{true};
-  std::unique_ptr<HoldFinalizerController> controller_;
+  std::unique_ptr<HeldProviderController> controller_;
 };
 
 TEST_P(HoldDialogues, GoAsWritten) { play(); }

@@ -1,4 +1,4 @@
-// HoldFinalizerController: keeps lastout's finalizer on those providers that are to be held, and takes it off
+// HeldProviderController: keeps lastout's finalizer on those providers that are to be held, and takes it off
 // when their criteria hold (control/held_provider_rule.h).
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "client/backoff.h"
 #include "kube/locks.h"
 #include "server/controllers/finalizer_loop.h"
-#include "server/controllers/hold_finalizer_plan.h"
+#include "server/controllers/held_provider_plan.h"
 #include "server/controllers/unwatched_held_providers.h"
 #include "server/review/confirming_reads.h"
 #include "server/review/current_services.h"
@@ -22,7 +22,7 @@
 
 namespace lastout::server {
 
-struct HoldFinalizerControllerOptions {
+struct HeldProviderControllerOptions {
   std::function<bool()> mayHold;  // false: all providers that are held are let go
   std::function<bool()> mayAct;   // this lastout holds the Lease
   std::function<client::RandomFraction()> random;
@@ -33,14 +33,14 @@ struct HoldFinalizerControllerOptions {
 // Its functions may be called by any thread; start() and stop() by one at a time. The removal of the
 // finalizer of a provider that is being deleted is its deletion: what that rests on is read once more, as for
 // a review, and the patch insists on the object as it was read before that.
-class HoldFinalizerController {
+class HeldProviderController {
  public:
-  HoldFinalizerController(const std::shared_ptr<client::Access>& access, LiveView& view,
-                          ConfirmingReads& reads, CurrentServices& services,
-                          HoldFinalizerControllerOptions options);
-  ~HoldFinalizerController() { stop(); }
-  HoldFinalizerController(const HoldFinalizerController&) = delete;
-  HoldFinalizerController& operator=(const HoldFinalizerController&) = delete;
+  HeldProviderController(const std::shared_ptr<client::Access>& access, LiveView& view,
+                         ConfirmingReads& reads, CurrentServices& services,
+                         HeldProviderControllerOptions options);
+  ~HeldProviderController() { stop(); }
+  HeldProviderController(const HeldProviderController&) = delete;
+  HeldProviderController& operator=(const HeldProviderController&) = delete;
 
   void start() { loop_.start(); }  // once
   // Nothing more is begun, and what fails is no problem any more; waits for nothing.
@@ -54,16 +54,16 @@ class HoldFinalizerController {
 
  private:
   std::vector<FinalizerChange> changes();
-  FinalizerChange asFinalizer(const HoldingChange& change);
-  Changed isStillTo(const HoldingChange& change, const kube::ObjectMeta& provider);
+  FinalizerChange asFinalizer(const HeldProviderChange& change);
+  Changed isStillTo(const HeldProviderChange& change, const kube::ObjectMeta& provider);
   void noteProblem(const FinalizerChange& change, const std::string& problem);
-  void forgetProblems(const std::vector<HoldingChange>& changes);
-  void tell(const HoldingChange& change) const;
+  void forgetProblems(const std::vector<HeldProviderChange>& changes);
+  void tell(const HeldProviderChange& change) const;
 
   LiveView& view_;
   ConfirmingReads& reads_;
   CurrentServices& services_;
-  const HoldFinalizerControllerOptions options_;
+  const HeldProviderControllerOptions options_;
   mutable kube::Mutex mutex_;
   std::map<kube::ObjectKey, std::string> problems_ LASTOUT_GUARDED_BY(mutex_);
   FinalizerLoop loop_;

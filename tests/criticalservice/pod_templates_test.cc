@@ -1,5 +1,5 @@
 // What a provider needs by earlier Pod templates, while Pods still run by them.
-#include "criticalservice/workloads.h"
+#include "criticalservice/pod_templates.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

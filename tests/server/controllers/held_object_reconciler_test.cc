@@ -10,7 +10,7 @@
 //   show OBJECT            its status
 //
 // Of the metrics a pass says what force has done: "counted begun", "counted forced".
-#include "server/controllers/held_policies.h"
+#include "server/controllers/held_object_reconciler.h"
 
 #include <gtest/gtest.h>
 
@@ -53,19 +53,19 @@ class HeldDialogue : public testing::ScriptedCluster {
   void addSteps();
   std::string policies(const std::string& file, const std::string& below);
   void guard(const protection::DeletionPolicy& policy, const std::string& how);
-  HeldPoliciesOptions options();
+  HeldObjectReconcilerOptions options();
   ControllerOptions heldOptions();
 
   HeldObjects objects_;
   std::vector<protection::DeletionPolicy> guarded_;
   protection::SimulatedDatabase database_;
   size_t databaseTold_ = 0;
-  HeldPolicies policies_{objects_, client_, database_, options()};
+  HeldObjectReconciler policies_{objects_, client_, database_, options()};
   Controller controller_{heldOptions()};
 };
 
-HeldPoliciesOptions HeldDialogue::options() {
-  HeldPoliciesOptions options;
+HeldObjectReconcilerOptions HeldDialogue::options() {
+  HeldObjectReconcilerOptions options;
   options.findType = [this](const kube::GroupResource& type) { return find(type); };
   options.clock = [this] {
     return kBeginning +

@@ -1,4 +1,4 @@
-#include "server/controllers/held_policies.h"
+#include "server/controllers/held_object_reconciler.h"
 
 #include <array>
 #include <utility>
@@ -54,7 +54,7 @@ std::string_view toString(HeldOutcome outcome) {
   return kNames[static_cast<size_t>(outcome)];
 }
 
-Settled HeldPolicies::settle(const kube::ObjectKey& key) {
+Settled HeldObjectReconciler::settle(const kube::ObjectKey& key) {
   const auto type = options_.findType(key.type);
   if (!type) return {};
   Round round;
@@ -65,8 +65,9 @@ Settled HeldPolicies::settle(const kube::ObjectKey& key) {
   return round.settled;
 }
 
-HeldPolicies::Round HeldPolicies::settleOnce(const kube::ObjectKey& key, const kube::ResourceType& type,
-                                             bool wasWritten) {
+HeldObjectReconciler::Round HeldObjectReconciler::settleOnce(const kube::ObjectKey& key,
+                                                             const kube::ResourceType& type,
+                                                             bool wasWritten) {
   std::optional<HeldObject> held = objects_.find(key);
   if (!held) return {};
   HoldPlan plan = planFor(*held);
@@ -83,7 +84,7 @@ HeldPolicies::Round HeldPolicies::settleOnce(const kube::ObjectKey& key, const k
   return {{"", plan.lookAgain}, plan.askExternal.has_value()};
 }
 
-HoldPlan HeldPolicies::planFor(const HeldObject& held) const {
+HoldPlan HeldObjectReconciler::planFor(const HeldObject& held) const {
   const kube::Object& object = held.object;
   const protection::Request request = protection::deletionOf(object);
   protection::HoldFacts facts;
@@ -108,9 +109,9 @@ HoldPlan HeldPolicies::planFor(const HeldObject& held) const {
 
 // nullopt: it is gone, or is another one. Children are listed wherever they may lie, once for each step that
 // cannot be taken back: a watch may be late by any time.
-RequestResult<std::optional<HeldObject>> HeldPolicies::readAgain(const kube::ObjectKey& key,
-                                                                 const kube::ResourceType& type,
-                                                                 bool withChildren) const {
+RequestResult<std::optional<HeldObject>> HeldObjectReconciler::readAgain(const kube::ObjectKey& key,
+                                                                         const kube::ResourceType& type,
+                                                                         bool withChildren) const {
   auto object = client_.get(type, key);
   if (!object) return tl::unexpected(object.error());
   if (!*object) return std::nullopt;
@@ -127,8 +128,8 @@ RequestResult<std::optional<HeldObject>> HeldPolicies::readAgain(const kube::Obj
   return objects_.find(std::move(**object), listed);
 }
 
-RequestResult<void> HeldPolicies::execute(HeldObject& held, const kube::ResourceType& type,
-                                          const HoldPlan& plan) {
+RequestResult<void> HeldObjectReconciler::execute(HeldObject& held, const kube::ResourceType& type,
+                                                  const HoldPlan& plan) {
   if (!options_.mayAct()) return {};
   if (plan.addFinalizer || (!plan.release.empty() && !plan.removeFinalizer)) {
     auto set = setFinalizers(held, type, plan);
@@ -171,8 +172,8 @@ RequestResult<void> HeldPolicies::execute(HeldObject& held, const kube::Resource
 }
 
 // A type without a status of its own has it in the object.
-RequestResult<void> HeldPolicies::patchStatus(HeldObject& held, const kube::ResourceType& type,
-                                              const HoldPlan& plan) const {
+RequestResult<void> HeldObjectReconciler::patchStatus(HeldObject& held, const kube::ResourceType& type,
+                                                      const HoldPlan& plan) const {
   auto patched = client_.patch(type, held.object.meta, plan.statusPatch, "status");
   if (patched && !*patched) patched = client_.patch(type, held.object.meta, plan.statusPatch);
   if (!patched) return tl::unexpected(patched.error());
@@ -182,7 +183,8 @@ RequestResult<void> HeldPolicies::patchStatus(HeldObject& held, const kube::Reso
 
 // Nobody is served by an object that stays since it cannot say why. Returns false if the same status was
 // rejected before.
-bool HeldPolicies::noteRejected(const HeldObject& held, const HoldPlan& plan, const NotDone& refusal) {
+bool HeldObjectReconciler::noteRejected(const HeldObject& held, const HoldPlan& plan,
+                                        const NotDone& refusal) {
   const kube::Object& object = held.object;
   if (rejected_.size() >= kMostExternals) rejected_.clear();  // they are told once more
   std::string status = withoutTimes(plan.statusPatch);
@@ -198,8 +200,9 @@ bool HeldPolicies::noteRejected(const HeldObject& held, const HoldPlan& plan, co
   return true;
 }
 
-RequestResult<void> HeldPolicies::setFinalizers(const HeldObject& held, const kube::ResourceType& type,
-                                                const HoldPlan& plan) const {
+RequestResult<void> HeldObjectReconciler::setFinalizers(const HeldObject& held,
+                                                        const kube::ResourceType& type,
+                                                        const HoldPlan& plan) const {
   std::vector<std::string> finalizers = held.object.meta.finalizers;
   std::string released;
   for (const std::string& one : plan.release) {
@@ -216,7 +219,7 @@ RequestResult<void> HeldPolicies::setFinalizers(const HeldObject& held, const ku
 }
 
 // One that cannot be deleted does not keep the others.
-RequestResult<void> HeldPolicies::deleteChildren(const HoldPlan& plan) const {
+RequestResult<void> HeldObjectReconciler::deleteChildren(const HoldPlan& plan) const {
   RequestResult<void> all;
   for (const protection::HeldChild& child : plan.deleteChildren) {
     if (!options_.mayAct()) break;
@@ -230,7 +233,7 @@ RequestResult<void> HeldPolicies::deleteChildren(const HoldPlan& plan) const {
   return all;
 }
 
-void HeldPolicies::askExternal(const HeldObject& held, const std::string& word) {
+void HeldObjectReconciler::askExternal(const HeldObject& held, const std::string& word) {
   const kube::Object& object = held.object;
   const auto problem = external_.execute({object.key, object.meta.uid, word});
   if (externals_.size() >= kMostExternals) externals_.clear();  // they are asked once more
@@ -240,13 +243,13 @@ void HeldPolicies::askExternal(const HeldObject& held, const std::string& word) 
   if (problem) options_.log(Level::Warning, toString(object.key) + ": external deletion failed: " + *problem);
 }
 
-std::string HeldPolicies::problemOf(const kube::GroupResource& type) const {
+std::string HeldObjectReconciler::problemOf(const kube::GroupResource& type) const {
   const kube::MutexLock lock(mutex_);
   const auto found = problems_.find(type);
   return found == problems_.end() ? "" : found->second;
 }
 
-void HeldPolicies::reportIgnored(const kube::Object& object, const std::string& why) {
+void HeldObjectReconciler::reportIgnored(const kube::Object& object, const std::string& why) {
   if (why.empty()) {
     ignored_.erase(object.meta.uid);
     return;
@@ -259,7 +262,7 @@ void HeldPolicies::reportIgnored(const kube::Object& object, const std::string& 
   options_.log(Level::Warning, toString(object.key) + ": " + why);
 }
 
-void HeldPolicies::report(const HeldObject& held, const HoldPlan& plan) {
+void HeldObjectReconciler::report(const HeldObject& held, const HoldPlan& plan) {
   reportIgnored(held.object, plan.ignoredForce);
   const protection::HoldWords& words = held.policy->hold->words;
   for (const protection::HoldEvent& event : plan.events) {

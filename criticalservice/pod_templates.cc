@@ -1,4 +1,4 @@
-#include "criticalservice/workloads.h"
+#include "criticalservice/pod_templates.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -48,30 +48,30 @@ bool isRolledOut(const kube::Object& object) {
   return object.key.type == kube::kStatefulSets && count("updatedReplicas") >= count("replicas");
 }
 
-Workload read(const kube::Object& object, const kube::Value& podTemplate) {
-  Workload workload;
-  workload.needs = podNeeds(object, podTemplate);
-  workload.account = {object.key.namespaceName, serviceAccountOf(podTemplate)};
-  const kube::Value* secrets = podTemplate.at({"spec", "imagePullSecrets"});
-  workload.pullsByItself = secrets != nullptr && secrets->asList() != nullptr && !secrets->asList()->empty();
-  workload.podLabels = labelsAt(podTemplate, {"metadata", "labels"});
-  workload.uid = object.meta.uid;
-  workload.createdAt = kube::textAt(object.content, {"metadata", "creationTimestamp"});
-  workload.hasPods = hasPods(object);
-  workload.isRolledOut = isRolledOut(object);
+PodTemplate read(const kube::Object& object, const kube::Value& content) {
+  PodTemplate podTemplate;
+  podTemplate.needs = podNeeds(object, content);
+  podTemplate.account = {object.key.namespaceName, serviceAccountOf(content)};
+  const kube::Value* secrets = content.at({"spec", "imagePullSecrets"});
+  podTemplate.pullsByItself =
+      secrets != nullptr && secrets->asList() != nullptr && !secrets->asList()->empty();
+  podTemplate.podLabels = labelsAt(content, {"metadata", "labels"});
+  podTemplate.uid = object.meta.uid;
+  podTemplate.createdAt = kube::textAt(object.content, {"metadata", "creationTimestamp"});
+  podTemplate.hasPods = hasPods(object);
+  podTemplate.isRolledOut = isRolledOut(object);
   for (const kube::OwnerReference& owner : object.meta.ownerReferences) {
-    workload.owners.push_back({std::string(kube::groupOf(owner.apiVersion)), owner.kind, owner.name});
+    podTemplate.owners.push_back({std::string(kube::groupOf(owner.apiVersion)), owner.kind, owner.name});
     if (!owner.controller) continue;
-    workload.controller = workload.owners.back();
-    workload.controllerUid = owner.uid;
+    podTemplate.controller = podTemplate.owners.back();
+    podTemplate.controllerUid = owner.uid;
   }
-  return workload;
+  return podTemplate;
 }
 
 // Another object may have had its controller's name.
-bool isControlledBy(const Workload& child, const kube::ObjectKey& key, const Workload& workload) {
-  const bool isOther =
-      !child.controllerUid.empty() && !workload.uid.empty() && child.controllerUid != workload.uid;
+bool isControlledBy(const PodTemplate& child, const kube::ObjectKey& key, const PodTemplate& owner) {
+  const bool isOther = !child.controllerUid.empty() && !owner.uid.empty() && child.controllerUid != owner.uid;
   return child.controller && !isOther && means(*child.controller, key);
 }
 
@@ -97,23 +97,23 @@ bool keepsEarlierTemplates(const kube::GroupResource& type) {
                              [&](const EarlierTemplates& earlier) { return *earlier.type == type; });
 }
 
-bool Workloads::put(const kube::Object& object) {
-  const kube::Value* podTemplate = podTemplateOf(object);
-  if (podTemplate == nullptr) return remove(object.key);
-  Workload workload = read(object, *podTemplate);
-  Workload& known = known_[object.key];
-  if (known == workload) return false;
-  known = std::move(workload);
+bool PodTemplates::put(const kube::Object& object) {
+  const kube::Value* content = podTemplateOf(object);
+  if (content == nullptr) return remove(object.key);
+  PodTemplate podTemplate = read(object, *content);
+  PodTemplate& known = known_[object.key];
+  if (known == podTemplate) return false;
+  known = std::move(podTemplate);
   return true;
 }
 
-const Workload* Workloads::find(const kube::ObjectKey& key) const {
+const PodTemplate* PodTemplates::find(const kube::ObjectKey& key) const {
   const auto known = known_.find(key);
   return known == known_.end() ? nullptr : &known->second;
 }
 
-RunningTemplates Workloads::running(const kube::ObjectKey& key) const {
-  const Workload* present = find(key);
+RunningTemplates PodTemplates::running(const kube::ObjectKey& key) const {
+  const PodTemplate* present = find(key);
   if (present == nullptr) return {};
   const auto type = typeOfEarlierTemplates(key.type);
   if (!type || (*type == kube::kControllerRevisions && present->isRolledOut)) return {{present}, 0};
@@ -125,7 +125,7 @@ RunningTemplates Workloads::running(const kube::ObjectKey& key) const {
       running.templates.push_back(&child->second);
   }
   running.earlier = running.templates.size();
-  std::ranges::stable_sort(running.templates, {}, &Workload::createdAt);
+  std::ranges::stable_sort(running.templates, {}, &PodTemplate::createdAt);
   if (running.earlier > kMostEarlierTemplates) running.templates.resize(kMostEarlierTemplates);
   running.templates.insert(running.templates.begin(), present);
   return running;

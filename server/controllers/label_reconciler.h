@@ -1,4 +1,4 @@
-// LabelledPolicies: patches the labels of objects (labelled_objects.h) at the API server. It has no thread: a
+// LabelReconciler: patches the labels of objects (labelled_objects.h) at the API server. It has no thread: a
 // Controller calls it for one object after the other.
 #pragma once
 
@@ -26,7 +26,7 @@ enum class LabelOutcome : uint8_t {
 };
 std::string_view toString(LabelOutcome outcome);  // "labelled"
 
-struct LabelledPoliciesOptions {
+struct LabelReconcilerOptions {
   std::function<std::optional<kube::ResourceType>(const kube::GroupResource& type)> findType;
   std::function<TimePoint()> now;
   std::function<bool()> mayAct;  // this lastout holds the Lease; asked before each action
@@ -37,10 +37,10 @@ struct LabelledPoliciesOptions {
 };
 
 // One thread at a time, but for problemOf().
-class LabelledPolicies {
+class LabelReconciler {
  public:
   // Both must outlive it.
-  LabelledPolicies(LabelledObjects& objects, const ObjectClient& client, LabelledPoliciesOptions options)
+  LabelReconciler(LabelledObjects& objects, const ObjectClient& client, LabelReconcilerOptions options)
       : objects_(objects), client_(client), options_(std::move(options)) {}
 
   Settled settle(const kube::ObjectKey& key);
@@ -74,7 +74,7 @@ class LabelledPolicies {
 
   LabelledObjects& objects_;
   const ObjectClient& client_;
-  const LabelledPoliciesOptions options_;
+  const LabelReconcilerOptions options_;
   int writesOfPass_ = 0;
   std::map<std::string, Writes> writes_;  // by the object's uid
   mutable kube::Mutex mutex_;

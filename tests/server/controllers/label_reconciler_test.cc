@@ -7,7 +7,7 @@
 //   ends                   the controller ends in an orderly way: what was written, and how much was left
 //   labels OBJECT          its labels
 //   problem KIND           why objects of it could not be written last
-#include "server/controllers/labelled_policies.h"
+#include "server/controllers/label_reconciler.h"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using testing::wordOf;
 
 // What dies with a process.
 struct LabelProcess {
-  LabelProcess(const ObjectClient& client, LabelledPoliciesOptions options, ControllerOptions controlling)
+  LabelProcess(const ObjectClient& client, LabelReconcilerOptions options, ControllerOptions controlling)
       : policies(objects, client, std::move(options)), controller(withThis(std::move(controlling))) {}
 
   ControllerOptions withThis(ControllerOptions controlling) {
@@ -35,7 +35,7 @@ struct LabelProcess {
   }
 
   LabelledObjects objects;
-  LabelledPolicies policies;
+  LabelReconciler policies;
   Controller controller;
 };
 
@@ -63,14 +63,14 @@ class LabelDialogue : public testing::ScriptedCluster {
   void wake(const LabelledObjects::Changed& changed) { process_->controller.wake(changed); }
   std::string policies(const std::string& text);
   std::string ended();
-  LabelledPoliciesOptions options();
+  LabelReconcilerOptions options();
 
   std::string policyText_;
   std::unique_ptr<LabelProcess> process_;
 };
 
-LabelledPoliciesOptions LabelDialogue::options() {
-  LabelledPoliciesOptions options;
+LabelReconcilerOptions LabelDialogue::options() {
+  LabelReconcilerOptions options;
   options.findType = [this](const kube::GroupResource& type) { return find(type); };
   options.now = [this] { return now_; };
   options.mayAct = [this] { return leads_.load(); };

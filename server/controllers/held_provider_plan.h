@@ -10,15 +10,15 @@
 namespace lastout::server {
 
 // A provider to which lastout adds its finalizer, or from which it removes it.
-struct HoldingChange {
+struct HeldProviderChange {
   kube::ObjectKey provider;
   std::string uid;
-  control::HoldFinalizerAction holding = control::HoldFinalizerAction::AsItIs;
+  control::HeldProviderAction holding = control::HeldProviderAction::AsItIs;
   // Not every CriticalService that guards it says Hold, or none guards it; the view may lag behind.
-  bool isUnwanted = false;
+  bool isWithdrawn = false;
 };
 
 // Without `mayHold` none is to be held: each that is, is let go, whatever its criteria say.
-std::vector<HoldingChange> holdingsToChange(const admission::ClusterView& view, bool mayHold = true);
+std::vector<HeldProviderChange> heldProviderChanges(const admission::ClusterView& view, bool mayHold = true);
 
 }  // namespace lastout::server

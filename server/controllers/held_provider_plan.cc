@@ -1,4 +1,4 @@
-#include "server/controllers/hold_finalizer_plan.h"
+#include "server/controllers/held_provider_plan.h"
 
 #include <set>
 
@@ -7,7 +7,7 @@
 namespace lastout::server {
 namespace {
 
-using control::HoldFinalizerAction;
+using control::HeldProviderAction;
 
 // A provider that is there.
 struct SeenProvider {
@@ -50,17 +50,17 @@ std::set<kube::ObjectKey> candidates(const admission::ClusterView& view) {
 
 }  // namespace
 
-std::vector<HoldingChange> holdingsToChange(const admission::ClusterView& view, bool mayHold) {
-  std::vector<HoldingChange> changes;
+std::vector<HeldProviderChange> heldProviderChanges(const admission::ClusterView& view, bool mayHold) {
+  std::vector<HeldProviderChange> changes;
   const ViewOfProviders facts(view, mayHold);
   for (const kube::ObjectKey& provider : candidates(view)) {
     const auto object = view.graph().find(provider);
     if (!object) continue;
-    const HoldFinalizerAction holding = control::planHeldProvider(facts, SeenProvider{provider, *object});
-    if (holding == HoldFinalizerAction::AsItIs) continue;
-    const bool isUnwanted = holding == HoldFinalizerAction::Ends ||
-                            (holding == HoldFinalizerAction::LetsItGo && !view.decide(provider).guarded);
-    changes.push_back({provider, view.graph().uid(*object), holding, isUnwanted});
+    const HeldProviderAction holding = control::planHeldProvider(facts, SeenProvider{provider, *object});
+    if (holding == HeldProviderAction::AsItIs) continue;
+    const bool isWithdrawn = holding == HeldProviderAction::Ends ||
+                             (holding == HeldProviderAction::LetsItGo && !view.decide(provider).guarded);
+    changes.push_back({provider, view.graph().uid(*object), holding, isWithdrawn});
   }
   return changes;
 }
