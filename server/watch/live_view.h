@@ -48,6 +48,9 @@ struct TypeStanding {
   std::string why;  // what went wrong last
 };
 
+// The types that are followed whatever CriticalServices name.
+const std::vector<kube::GroupResource>& alwaysWatched();
+
 // Safe for any number of threads.
 class LiveView {
  public:
