@@ -71,7 +71,7 @@ RequestResult<client::WholeAnswer> ObjectClient::ask(client::ApiRequest request)
       return tl::unexpected(notDone(*whole));
     }
     const std::chrono::milliseconds asked =
-        whole ? whole->answer.retryAfter.value_or(std::chrono::seconds(0)) : std::chrono::seconds(0);
+        whole ? client::retryPauseOf(whole->answer) : std::chrono::seconds(0);
     if (asked > kLongestAttemptPause) return tl::unexpected(notDone(*whole));
     const std::chrono::milliseconds pause = std::max(asked, kAttemptPause);
     patience_->pause(pause);
