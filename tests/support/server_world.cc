@@ -64,6 +64,11 @@ spec:
       {group: apiextensions.k8s.io, resource: customresourcedefinitions, name: coolresources.my.crd.group}
 )";
 
+// The API server answers reads, on a busy machine late.
+void bePatient(server::ReviewHandlerOptions& reviews) {
+  reviews.budget = reviews.servicesPatience = kPatience;
+}
+
 }  // namespace
 
 client::RandomFraction oneHalf() {
@@ -91,7 +96,7 @@ void ServerWorld::connect() {
   services = std::make_unique<server::CurrentServices>(access, view);
   rights = std::make_unique<server::ObjectRights>(access);
   server::ReviewHandlerOptions reviewing = options_.reviews;
-  reviewing.budget = reviewing.servicesPatience = kPatience;  // it answers, on a busy machine late
+  bePatient(reviewing);
   if (options_.policies) {
     policyReviews = std::make_unique<server::PolicyReviewer>(access, view, policies, *options_.policies);
     reviewing.policies = policyReviews.get();
@@ -134,6 +139,7 @@ server::ServerOptions ServerWorld::serverOptions(const std::string& identity) co
   options.lease.times.retry = milliseconds(20);
   options.clock = [] { return server::WallTime(std::chrono::microseconds(1'760'000'000'000'000)); };
   options.watcher.reflector.backoff = kSoonAgain;
+  bePatient(options.reviews);
   options.random = oneHalf;
   options.log = noLog();
   options.verdict = [](const server::ReviewResult& /*verdict*/) {};
