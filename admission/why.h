@@ -27,7 +27,7 @@ struct WhyBlocker {
 struct UnansweredCall {
   bool refusesDeletion = false;  // false: the object stays once it is being deleted
   std::string reason;            // "WebhookFails", "ConversionFails" or "DiscoveryFails"
-  std::string message;           // a sentence: what fails and why, and the way out
+  std::string message;           // a sentence: what fails and why, and what to do
   std::string field;             // where the call is asked for
   std::string caller;            // the object that asks for it: a person must change or delete it
 };
@@ -36,7 +36,7 @@ using UnansweredCalls = std::unordered_map<kube::ObjectKey, std::vector<Unanswer
 // A finalizer that a CriticalService's provider would take off, of a provider that is gone.
 struct UnservedFinalizer {
   std::string finalizer;
-  std::string message;  // who served it, and the way out
+  std::string message;  // who served it, and what to do
   std::string command;  // that takes it off by hand; empty: its name cannot stand in one
   std::string field;    // who says so: "criticalservices.lastout.dev/op#spec.criteria[0]"
 };

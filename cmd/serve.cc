@@ -220,7 +220,7 @@ void addServe(CLI::App& app, int& exitCode) {
       ->add_option(
           "--webhook-scope", options->webhookScope,
           "What the webhook configuration asks about: objects, the guarded ones alone; types, all of their "
-          "types, for API servers before Kubernetes 1.30")
+          "types, for API servers without matchConditions (before Kubernetes 1.28)")
       ->check(eitherOf("objects", "types"))
       ->capture_default_str();
   command

@@ -278,8 +278,9 @@ void WebhookKeeper::compare() {
   if (isRight_) stood_ = made().declared;
 }
 
-// An API server before Kubernetes 1.30 may drop the conditions from what was written; the rest would ask
-// about whole types of objects, and no comparison would ever be right.
+// An API server without matchConditions (before Kubernetes 1.28, or with their feature gate off) drops them
+// from what was written; the rest would ask about whole types of objects, and no comparison would ever be
+// right.
 void WebhookKeeper::widenWithoutConditions() {
   if (desiredState_ != DesiredState::Standing || configuration_.scope == WebhookScope::Types || !standing_ ||
       !isSettled())
@@ -289,10 +290,10 @@ void WebhookKeeper::widenWithoutConditions() {
   configuration_.scope = WebhookScope::Types;
   made_.reset();
   stood_.reset();  // the API server dropped what is missing; nobody took it away
-  options_.log(
-      Level::Warning,
-      "the API server knows no matchConditions (Kubernetes before 1.30): the webhook configuration asks "
-      "about all objects of the guarded objects' types, as with --webhook-scope types");
+  options_.log(Level::Warning,
+               "the API server knows no matchConditions (on by default since Kubernetes 1.28): the webhook "
+               "configuration asks "
+               "about all objects of the guarded objects' types, as with --webhook-scope types");
 }
 
 // While it is written, it asks about what it asks about before and after.

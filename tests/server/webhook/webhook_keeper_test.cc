@@ -230,7 +230,8 @@ TEST_F(WebhookKeeperTest, AsksAboutTypesWhereItIsTold) {
   EXPECT_EQ(restored, 0) << "nobody else changed it";
 }
 
-// Kubernetes before 1.30 drops what it does not know: then what was written would never be seen to stand.
+// An API server drops what it does not know, such as matchConditions before Kubernetes 1.28: then what was
+// written would never be seen to stand.
 TEST_F(WebhookKeeperTest, AnApiServerThatDropsConditionsIsAskedByType) {
   serveAndConnect([this](simulator::ExchangeRequest request) {
     if (Json body = Json::parse(request.body, nullptr, false);
