@@ -34,9 +34,8 @@ std::string_view toString(Knowledge knowledge) {
 kube::GroupResource notUnderstoodType() { return {std::string(kube::kLastoutGroup), "notunderstood"}; }
 
 bool leavesOut(const Condition& condition, std::string_view namespaceName, std::string_view name) {
-  if (condition.exceptNamespace.empty()) return false;
-  if (!namespaceName.empty()) return namespaceName == condition.exceptNamespace;
-  return condition.type == kube::kNamespaces && name == condition.exceptNamespace;
+  const std::string& except = condition.exceptNamespace;
+  return !except.empty() && kube::isPartOfNamespace(except, condition.type, namespaceName, name);
 }
 
 std::string toString(const Condition& condition) {
@@ -44,9 +43,8 @@ std::string toString(const Condition& condition) {
   switch (condition.kind) {
     case Condition::Kind::Finalizer:
       return "finalizer " + condition.finalizer + " on " + kube::toString(condition.type) +
-             (condition.exceptNamespace.empty()
-                  ? ""
-                  : std::string(kOutsideNamespace) + condition.exceptNamespace);
+             (condition.exceptNamespace.empty() ? ""
+                                                : std::string(kOutsideNamespace) + condition.exceptNamespace);
     case Condition::Kind::Object: {
       const kube::ObjectKey key{condition.type, condition.namespaceName, condition.name};
       return "existence of " + kube::toString(key) +
