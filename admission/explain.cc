@@ -83,6 +83,7 @@ bool holds(const graph::Graph& graph, graph::ObjectId object, const kube::Object
   if (criticalservice::typeOf(criterion) != key.type) return false;
   const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
   if (finalizer == nullptr) return true;
+  if (leavesOut(*finalizer, key)) return false;
   const std::vector<std::string_view> carried = graph.finalizers(object);
   return std::ranges::find(carried, finalizer->finalizerName) != carried.end();
 }

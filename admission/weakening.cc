@@ -39,13 +39,23 @@ bool asksForTheSame(const Criterion& one, const Criterion& other) {
   return conditionOf(one) == conditionOf(other);
 }
 
+// By itself, or by one that leaves nothing out.
+bool asksForAsMuch(const Criterion& now, const Criterion& former) {
+  return asksForTheSame(now, former) || asksForTheSame(now, withoutException(former));
+}
+
 void addCriteria(const CriticalService& former, const CriticalService& now, std::vector<std::string>& found) {
   if (!now.notUnderstood.empty()) return;  // it has one that is never met
   const std::vector<Criterion> criteria = writtenCriteria(now);
   for (const Criterion& criterion : writtenCriteria(former)) {
     const auto same = std::ranges::find_if(
-        criteria, [&](const Criterion& other) { return asksForTheSame(criterion, other); });
-    if (same == criteria.end())
+        criteria, [&](const Criterion& other) { return asksForAsMuch(other, criterion); });
+    const bool isExcepting = std::ranges::any_of(
+        criteria, [&](const Criterion& other) { return asksForTheSame(withoutException(other), criterion); });
+    if (same == criteria.end() && isExcepting)
+      found.push_back("spec.criteria has " + std::string(criticalservice::kExceptField) + " for " +
+                      toString(criterion));
+    else if (same == criteria.end())
       found.push_back("spec.criteria does not have " + toString(criterion) + " any more");
     else if (isMetIfNotInstalled(*same) && !isMetIfNotInstalled(criterion))
       found.push_back("spec.criteria has ifNotInstalled: Met for " + toString(criterion));

@@ -33,7 +33,8 @@ class CriteriaReader {
       return !any([&](Slot, const SlotInfo& info) { return info.key.type == instances->type; });
     const auto& finalizer = std::get<FinalizerCriterion>(criterion);
     return !any([&](Slot slot, const SlotInfo& info) {
-      return info.key.type == finalizer.type && carries(slot, finalizer.finalizerName);
+      return info.key.type == finalizer.type && carries(slot, finalizer.finalizerName) &&
+             !isLeftOut(finalizer, info.key);
     });
   }
 
@@ -99,6 +100,12 @@ class CriteriaReader {
     }
     if (finalizer == kube::kForegroundFinalizer) return (state_.finalizers(slot) & kForegroundBit) != 0;
     return finalizer == kube::kOrphanFinalizer && (state_.finalizers(slot) & kOrphanBit) != 0;
+  }
+
+  // It is in the provider's namespace, or is that itself, and the criterion is not about these.
+  static bool isLeftOut(const FinalizerCriterion& criterion, const kube::ObjectKey& object) {
+    const std::string& space = criterion.exceptNamespace;
+    return !space.empty() && (object.namespaceName == space || isNamespace(object, space));
   }
 
   static bool isNamespace(const kube::ObjectKey& object, const std::string& name) {

@@ -23,7 +23,9 @@ void refreshConditions(Model& model, Slot slot) {
   const SlotInfo& info = model.slots[slot];
   for (size_t i = 0; i < model.conditions.size(); ++i) {
     const graph::Condition& condition = model.conditionSpecs[i];
-    if (condition.kind != graph::Condition::Kind::Finalizer || condition.type != info.key.type) continue;
+    if (condition.kind != graph::Condition::Kind::Finalizer || condition.type != info.key.type ||
+        graph::leavesOut(condition, info.key.namespaceName, info.key.name))
+      continue;
     std::vector<ConditionHolder>& holders = model.conditions[i];
     const bool known =
         std::any_of(holders.begin(), holders.end(), [&](const ConditionHolder& h) { return h.slot == slot; });

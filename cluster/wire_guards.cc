@@ -28,7 +28,8 @@ std::vector<ConditionHolder> holdersOf(const Model& model, const graph::Conditio
       holders.push_back({.slot = slot, .mask = 0});
     } else if (condition.kind == graph::Condition::Kind::Finalizer && info.key.type == condition.type) {
       const uint16_t mask = knownFinalizerBit(info, condition.finalizer);
-      if (mask != 0) holders.push_back({.slot = slot, .mask = mask});
+      if (mask != 0 && !graph::leavesOut(condition, info.key.namespaceName, info.key.name))
+        holders.push_back({.slot = slot, .mask = mask});
     }
   }
   return holders;

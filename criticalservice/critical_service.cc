@@ -35,6 +35,7 @@ kube::Value criterionFields(const Criterion& criterion) {
   if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) {
     kube::Value::Map member = typeFields(finalizer->type);
     add(member, "finalizerName", text(finalizer->finalizerName));
+    if (!finalizer->exceptNamespace.empty()) add(member, kExceptField, kube::Value{true, {}});
     add(map, "type", text("Finalizer"));
     add(map, "finalizer", kube::Value{std::move(member), {}});
   } else {
@@ -105,6 +106,23 @@ bool isMetIfNotInstalled(const Criterion& criterion) {
   return specific != nullptr && specific->metIfNotInstalled;
 }
 
+bool leavesOut(const FinalizerCriterion& criterion, const kube::ObjectKey& object) {
+  const std::string& except = criterion.exceptNamespace;
+  return !except.empty() &&
+         kube::isPartOfNamespace(except, criterion.type, object.namespaceName, object.name);
+}
+
+Criterion withoutException(Criterion criterion) {
+  if (auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) finalizer->exceptNamespace.clear();
+  return criterion;
+}
+
+bool isStillIn(const std::vector<Criterion>& criteria, const Criterion& criterion) {
+  const Criterion whole = withoutException(criterion);
+  return std::ranges::any_of(criteria,
+                             [&](const Criterion& one) { return one == criterion || one == whole; });
+}
+
 bool isWeaker(DeletionIntent former, DeletionIntent now) { return now > former; }
 
 bool isWeaker(EnforcementMode former, EnforcementMode now) { return now != former; }
@@ -117,7 +135,10 @@ std::optional<kube::GroupResource> definedBy(const Criterion& criterion) {
 
 std::string toString(const Criterion& criterion) {
   if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) {
-    return "finalizer " + finalizer->finalizerName + " on " + kube::toString(finalizer->type);
+    return "finalizer " + finalizer->finalizerName + " on " + kube::toString(finalizer->type) +
+           (finalizer->exceptNamespace.empty()
+                ? ""
+                : std::string(graph::kOutsideNamespace) + finalizer->exceptNamespace);
   }
   if (const auto* instances = std::get_if<InstancesCriterion>(&criterion))
     return "any " + kube::toString(instances->type);
@@ -198,6 +219,7 @@ graph::Condition conditionOf(const Criterion& criterion) {
     condition.kind = graph::Condition::Kind::Finalizer;
     condition.type = finalizer->type;
     condition.finalizer = finalizer->finalizerName;
+    condition.exceptNamespace = finalizer->exceptNamespace;
     return condition;
   }
   if (const auto* instances = std::get_if<InstancesCriterion>(&criterion)) {

@@ -39,6 +39,9 @@ struct FinalizerCriterion {
   std::string finalizerName;
   bool metIfNotInstalled = false;  // ifNotInstalled: Met: nothing holds it although its type was never there
   std::string doubt = {};
+  // exceptProviderNamespace: the provider's namespace, which is left out with all that is in it; empty:
+  // nothing is left out.
+  std::string exceptNamespace = {};
   auto operator<=>(const FinalizerCriterion&) const = default;
 };
 
@@ -107,6 +110,12 @@ const kube::GroupResource& typeOf(const Criterion& criterion);
 std::string_view doubtOf(const Criterion& criterion);  // its `doubt`
 // Returns true if the criterion says `ifNotInstalled: Met`.
 bool isMetIfNotInstalled(const Criterion& criterion);
+// Returns true if the criterion leaves out this object of its type, by `exceptProviderNamespace`.
+bool leavesOut(const FinalizerCriterion& criterion, const kube::ObjectKey& object);
+// The same criterion without `exceptProviderNamespace`.
+Criterion withoutException(Criterion criterion);
+// Returns true if the criterion goes on to be asked for: by itself, or by one that leaves nothing out.
+bool isStillIn(const std::vector<Criterion>& criteria, const Criterion& criterion);
 // Returns true if a CriticalService guards less by the intent `now` than by `former`.
 bool isWeaker(DeletionIntent former, DeletionIntent now);
 // The same of the enforcement. Each of the two keeps the provider where the other does not
@@ -114,7 +123,7 @@ bool isWeaker(DeletionIntent former, DeletionIntent now);
 bool isWeaker(EnforcementMode former, EnforcementMode now);
 // The type whose CRD the criterion names; nullopt: it names none.
 std::optional<kube::GroupResource> definedBy(const Criterion& criterion);
-// "finalizer my.crd.group/super-important on coolresources.my.crd.group",
+// "finalizer my.crd.group/super-important on coolresources.my.crd.group" (and " outside namespace a"),
 // "customresourcedefinitions.apiextensions.k8s.io/x", "any coolresources.my.crd.group"
 std::string toString(const Criterion& criterion);
 // The criteria that stand in the service's manifest, without doubts; none of a spec that is not understood.
@@ -124,6 +133,7 @@ std::vector<Criterion> writtenCriteria(const CriticalService& service);
 std::string fieldOf(const CriticalService& service, size_t criterion);
 inline constexpr size_t kMostSeenTypes = 128;  // two for each criterion, as the CRD has it
 inline constexpr std::string_view kDependenciesField = "spec.guard.dependencies";
+inline constexpr std::string_view kExceptField = "exceptProviderNamespace";  // of a criterion's `finalizer`
 std::string fieldOfDependency(size_t place);  // of a listed one: "spec.guard.dependencies[0]"
 
 // A manifest into a CriticalService: every unknown type, missing or double union member, empty name and

@@ -28,6 +28,8 @@ bool isAwaited(const CriticalService& service, const kube::ObjectKey& object) {
   return std::ranges::any_of(service.criteria, [&](const Criterion& criterion) {
     if (const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
       return specific->object == object;
+    const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
+    if (finalizer != nullptr && leavesOut(*finalizer, object)) return false;
     return typeOf(criterion) == object.type;
   });
 }

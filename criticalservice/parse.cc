@@ -43,6 +43,7 @@ class ServiceParser {
   std::optional<Criterion> readCriterion(Fields& fields);
   std::optional<Criterion> readFinalizer(Fields fields, bool metIfNotInstalled);
   void refuseDuplicates(Fields& spec, const std::vector<std::optional<Criterion>>& criteria);
+  void refuseException(Fields& fields, const kube::GroupResource& type);
   static void refuseUnwatched(Fields& fields, const kube::GroupResource& type, const std::string& finalizer);
   void refuseSelfBlocking(Fields& fields, const kube::ObjectKey& named);
 
@@ -231,6 +232,11 @@ std::optional<Criterion> ServiceParser::readCriterion(Fields& fields) {
     return finalizer ? readFinalizer(std::move(*finalizer), metIfNotInstalled) : std::nullopt;
   if (!specific) return std::nullopt;
   const std::optional<kube::ObjectKey> key = readObject(*specific);
+  if (specific->any(kExceptField) != nullptr) {
+    specific->fail(kExceptField, specific->pathOf(kExceptField) +
+                                     " must be left out: a SpecificResource names one object, and has no "
+                                     "others to leave out");
+  }
   specific->finish();
   if (!key) return std::nullopt;
   if (checked_) refuseSelfBlocking(*specific, *key);
@@ -245,10 +251,29 @@ std::optional<Criterion> ServiceParser::readFinalizer(Fields fields, bool metIfN
                                      " is no finalizer's name, which looks like example.com/clean-up");
     name.clear();
   }
+  const bool excepts = fields.boolean(kExceptField).value_or(false);
   fields.finish();
   if (!type || name.empty()) return std::nullopt;
   if (checked_) refuseUnwatched(fields, *type, name);
-  return FinalizerCriterion{std::move(*type), std::move(name), metIfNotInstalled};
+  if (checked_ && excepts) refuseException(fields, *type);
+  FinalizerCriterion criterion{std::move(*type), std::move(name), metIfNotInstalled};
+  if (excepts) criterion.exceptNamespace = service_.provider.namespaceName;
+  return criterion;
+}
+
+// Where there is nothing to leave out.
+void ServiceParser::refuseException(Fields& fields, const kube::GroupResource& type) {
+  const kube::ResourceType* known = types_.find(type);
+  std::string why;
+  if (service_.provider.name.empty()) return;  // it was not readable, and has its own message
+  if (service_.provider.namespaceName.empty()) {
+    why = "the provider is in no namespace";
+  } else if (known != nullptr && !known->namespaced && type != kube::kNamespaces) {
+    why = kube::toString(type) + " are cluster-scoped";
+  } else {
+    return;
+  }
+  fields.fail(kExceptField, fields.pathOf(kExceptField) + " must be left out: " + why);
 }
 
 // Finalizers that say nothing about a controller's clean-up, or are not where finalizers are looked for.
@@ -325,7 +350,7 @@ void ServiceParser::refuseDependency(Fields& fields, const kube::ObjectKey& name
     why = "is what the provider waits for (spec.criteria), so it cannot go after the provider";
   } else if (std::ranges::any_of(service_.criteria, [&](const Criterion& criterion) {
                const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
-               return finalizer != nullptr && finalizer->type == named.type;
+               return finalizer != nullptr && finalizer->type == named.type && !leavesOut(*finalizer, named);
              })) {
     why = "is of a type that the provider waits for (spec.criteria), so it cannot go after the provider";
   } else {

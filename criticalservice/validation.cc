@@ -72,14 +72,18 @@ void warnSameNamespace(kube::Errors& found, const CriticalService& service, size
   const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
   const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
   const bool inHome = specific != nullptr ? specific->object.namespaceName == home
-                                          : context.carriedIn && context.carriedIn(*finalizer, home);
+                                          : finalizer->exceptNamespace.empty() && context.carriedIn &&
+                                                context.carriedIn(*finalizer, home);
   if (!inHome) return;
   report(found,
          criterionPath(index) + ": " +
              (specific != nullptr ? kube::toString(specific->object) + " is"
                                   : "some " + kube::toString(finalizer->type) + " with that finalizer are") +
              " in the provider's own namespace " + home +
-             ", which cannot be deleted as a whole before they are gone: keep provider and instances apart");
+             ", which cannot be deleted as a whole before they are gone: keep provider and instances apart" +
+             (specific != nullptr ? ""
+                                  : ", or leave these out if somebody else takes that finalizer off them (" +
+                                        std::string(kExceptField) + ": true)"));
 }
 
 void warnExcludedNamespace(kube::Errors& found, const CriticalService& service) {
@@ -157,7 +161,7 @@ kube::Errors validateChange(const CriticalService& before, const CriticalService
   }
   for (size_t i = 0; i < before.criteria.size(); ++i) {
     const Criterion& criterion = before.criteria[i];
-    if (std::ranges::find(after.criteria, criterion) != after.criteria.end() || isMet(criterion)) continue;
+    if (isStillIn(after.criteria, criterion) || isMet(criterion)) continue;
     report(errors, criterionPath(i) + " cannot be removed while it is not known to be met (" +
                        toString(criterion) +
                        "); to give the guarding up, set spec.deletionIntent to OrphanResources");

@@ -46,11 +46,19 @@ struct Condition {
   std::string namespaceName;  // Object only
   std::string name;           // Object and NamespaceContent
   std::string uid;            // Object only; when set, only the object with this uid is a holder
+  // Finalizer only; when set, neither the Namespace of this name nor what is in it is a holder.
+  std::string exceptNamespace = {};
   auto operator<=>(const Condition&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 errs
 };
 
-// The condition's subject in words: "finalizer my.crd.group/super-important on coolresources.my.crd.group",
-// "existence of customresourcedefinitions.apiextensions.k8s.io/x", "content of namespace a", "instances of
+// True if the condition leaves out an object of its type, by Condition::exceptNamespace.
+bool leavesOut(const Condition& condition, std::string_view namespaceName, std::string_view name);
+
+// Stands in words before the name of a namespace that is left out.
+inline constexpr std::string_view kOutsideNamespace = " outside namespace ";
+
+// The condition's subject in words: "finalizer my.crd.group/super-important on coolresources.my.crd.group"
+// (and " outside namespace a" if that is left out), "existence of customresourcedefinitions.apiextensions.k8s.io/x", "content of namespace a", "instances of
 // pods", "what is meant by x".
 std::string toString(const Condition& condition);
 std::string_view toString(Knowledge knowledge);  // "Synced"

@@ -60,6 +60,7 @@ OrderedJson conditionJson(const Graph& graph, ConditionId id) {
     json["resource"] = condition.type.resource;
   }
   if (condition.kind == Condition::Kind::Finalizer) json["finalizer"] = condition.finalizer;
+  if (!condition.exceptNamespace.empty()) json["exceptNamespace"] = condition.exceptNamespace;
   if (const std::optional<ObjectId> target = graph.target(id))
     json["object"] = idOf(graph, vertexOf(*target));
   if (!condition.uid.empty()) json["uid"] = condition.uid;

@@ -52,6 +52,7 @@ void OutEdges::next() {
     case Step::Carriers:
       target_ = inner_ = tables_->nodes[inner_].next;
       if (inner_ == kNone) nextClass();
+      if (step_ == Step::Carriers) skipLeftOut();
       break;
     case Step::Dependents:
       inner_ = tables_->references[inner_].nextOfOwner;
@@ -128,6 +129,7 @@ void OutEdges::startCondition(const ConditionRecord& condition) {
   switch (condition.kind) {
     case Condition::Kind::Finalizer:
       enterClasses(Step::Carriers, tables_->carriers[condition.subject].firstMembership, EdgeKind::Holder);
+      skipLeftOut();
       break;
     case Condition::Kind::NamespaceContent:
       enterClasses(Step::Content, tables_->namespaces[condition.subject].firstClass, EdgeKind::Holder);
@@ -168,6 +170,17 @@ void OutEdges::nextClass() {
   }
 }
 
+void OutEdges::skipLeftOut() {
+  const ConditionRecord& condition = tables_->conditions[source_ - tables_->nodes.slots()];
+  while (step_ == Step::Carriers && leavesOut(*tables_, condition, inner_)) {
+    const Node& node = tables_->nodes[inner_];
+    const bool isWholeClass =
+        tables_->classes[node.objectClass].namespaceNumber == condition.exceptNamespace;
+    target_ = inner_ = isWholeClass ? kNone : node.next;
+    if (inner_ == kNone) nextClass();
+  }
+}
+
 void OutEdges::finishStep() {
   step_ = Step::End;
   outer_ = inner_ = target_ = kNone;
@@ -187,7 +200,12 @@ void visitConditionsHeld(const Graph& graph, uint32_t object, const Visit& visit
   hold(tables.types[objectClass.type].condition);
   hold(tables.namespaces[objectClass.namespaceNumber].condition);
   for (uint32_t at = objectClass.firstMembership; at != kNone; at = tables.memberships[at].nextInClass) {
-    hold(tables.carriers[tables.memberships[at].carrier].condition);
+    const Carrier& carrier = tables.carriers[tables.memberships[at].carrier];
+    hold(carrier.condition);
+    for (uint32_t excepting = carrier.firstExcepting; excepting != kNone;
+         excepting = tables.conditions[excepting].nextOfTarget) {
+      if (!leavesOut(tables, tables.conditions[excepting], object)) hold(excepting);
+    }
   }
   if (node.extra == kNone) return;
   for (uint32_t at = tables.extras[node.extra].firstCondition; at != kNone;) {

@@ -74,6 +74,7 @@ class OutEdges {
   void skipToHolding();
   void enterClasses(Step step, uint32_t first, EdgeKind kind);
   void nextClass();
+  void skipLeftOut();  // in Carriers
   void finishStep();
 
   const Tables* tables_ = nullptr;

@@ -209,7 +209,7 @@ inline uint32_t Graph::holders(ConditionId condition) const {
   const ConditionRecord& record = tables_.conditions[static_cast<uint32_t>(condition)];
   switch (record.kind) {
     case Condition::Kind::Finalizer:
-      return tables_.carriers[record.subject].holders;
+      return tables_.carriers[record.subject].holders - record.leftOut;
     case Condition::Kind::NamespaceContent:
       return tables_.namespaces[record.subject].objects;
     case Condition::Kind::Instances:

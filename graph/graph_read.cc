@@ -185,6 +185,8 @@ Condition Graph::condition(ConditionId condition) const {
   switch (record.kind) {
     case Condition::Kind::Finalizer:
       result.finalizer = tables_.strings.view(tables_.carriers[record.subject].finalizer);
+      if (record.exceptNamespace != kNone)
+        result.exceptNamespace = tables_.strings.view(tables_.namespaces[record.exceptNamespace].name);
       break;
     case Condition::Kind::Object: {
       const ObjectView view = object(ObjectId{record.subject});

@@ -261,19 +261,24 @@ void removeClass(Tables& tables, uint32_t number) {
   releaseType(tables, record.type);
 }
 
-// All counts of present objects that an object of this class is in.
 // `difference`: 1, or what takes 1 away.
 void add(uint32_t& count, uint32_t difference) {
   LASTOUT_INVARIANT(difference == 1 || count > 0);
   count += difference;
 }
 
-void count(Tables& tables, const ObjectClass& record, uint32_t difference) {
+// All counts of present objects that a node of this class is in.
+void count(Tables& tables, const ObjectClass& record, uint32_t node, uint32_t difference) {
   add(tables.types.write(record.type).objects, difference);
   add(tables.namespaces.write(record.namespaceNumber).objects, difference);
   for (uint32_t membership = record.firstMembership; membership != kNone;) {
     const Membership& member = tables.memberships[membership];
-    add(tables.carriers.write(member.carrier).holders, difference);
+    Carrier& carrier = tables.carriers.write(member.carrier);
+    add(carrier.holders, difference);
+    for (uint32_t at = carrier.firstExcepting; at != kNone; at = tables.conditions[at].nextOfTarget) {
+      if (leavesOut(tables, tables.conditions[at], node))
+        add(tables.conditions.write(at).leftOut, difference);
+    }
     membership = member.nextInClass;
   }
 }
@@ -298,7 +303,7 @@ void linkToClass(Tables& tables, uint32_t node, uint32_t objectClass) {
   if (record.firstObject != kNone) tables.nodes.write(record.firstObject).previous = node;
   record.firstObject = node;
   ++record.objects;
-  if ((record.flags & ObjectClass::kPresent) != 0) count(tables, record, 1);
+  if ((record.flags & ObjectClass::kPresent) != 0) count(tables, record, node, 1);
 }
 
 void unlinkFromClass(Tables& tables, uint32_t node) {
@@ -311,8 +316,8 @@ void unlinkFromClass(Tables& tables, uint32_t node) {
     record.firstObject = item.next;
   }
   if (item.next != kNone) tables.nodes.write(item.next).previous = item.previous;
+  if ((record.flags & ObjectClass::kPresent) != 0) count(tables, record, node, ~uint32_t{0});
   item.objectClass = kNone;
-  if ((record.flags & ObjectClass::kPresent) != 0) count(tables, record, ~uint32_t{0});
   LASTOUT_INVARIANT(record.objects > 0);
   if (--record.objects == 0) removeClass(tables, number);
 }

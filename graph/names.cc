@@ -33,11 +33,18 @@ std::string_view toString(Knowledge knowledge) {
 
 kube::GroupResource notUnderstoodType() { return {std::string(kube::kLastoutGroup), "notunderstood"}; }
 
+bool leavesOut(const Condition& condition, std::string_view namespaceName, std::string_view name) {
+  const std::string& except = condition.exceptNamespace;
+  return !except.empty() && kube::isPartOfNamespace(except, condition.type, namespaceName, name);
+}
+
 std::string toString(const Condition& condition) {
   if (condition.type == notUnderstoodType()) return "what is meant by " + condition.name;
   switch (condition.kind) {
     case Condition::Kind::Finalizer:
-      return "finalizer " + condition.finalizer + " on " + kube::toString(condition.type);
+      return "finalizer " + condition.finalizer + " on " + kube::toString(condition.type) +
+             (condition.exceptNamespace.empty() ? ""
+                                                : std::string(kOutsideNamespace) + condition.exceptNamespace);
     case Condition::Kind::Object: {
       const kube::ObjectKey key{condition.type, condition.namespaceName, condition.name};
       return "existence of " + kube::toString(key) +

@@ -20,6 +20,32 @@ uint32_t findOnNode(const Tables& tables, uint32_t node, std::string_view uidTex
   return at;
 }
 
+// The condition on this carrier that leaves out this namespace, or none if that is empty; or kNone.
+uint32_t findOnCarrier(const Tables& tables, uint32_t carrier, std::string_view exceptNamespace) {
+  if (exceptNamespace.empty()) return tables.carriers[carrier].condition;
+  uint32_t at = tables.carriers[carrier].firstExcepting;
+  while (at != kNone &&
+         tables.strings.view(tables.namespaces[tables.conditions[at].exceptNamespace].name) != exceptNamespace)
+    at = tables.conditions[at].nextOfTarget;
+  return at;
+}
+
+uint32_t countLeftOut(const Tables& tables, const ConditionRecord& condition) {
+  uint32_t count = 0;
+  const bool isOfNamespaces = tables.types[condition.type].role == Type::Role::Namespaces;
+  for (uint32_t at = tables.carriers[condition.subject].firstMembership; at != kNone;
+       at = tables.memberships[at].nextInCarrier) {
+    const ObjectClass& objectClass = tables.classes[tables.memberships[at].objectClass];
+    if (objectClass.namespaceNumber == condition.exceptNamespace) {
+      count += objectClass.objects;
+    } else if (isOfNamespaces) {
+      for (uint32_t node = objectClass.firstObject; node != kNone; node = tables.nodes[node].next)
+        count += leavesOut(tables, condition, node) ? 1 : 0;
+    }
+  }
+  return count;
+}
+
 uint32_t add(Tables& tables, Condition::Kind kind, uint32_t type, uint32_t subject) {
   ConditionRecord record;
   record.kind = kind;
@@ -34,7 +60,16 @@ uint32_t addFinalizer(Tables& tables, const Condition& condition) {
   const uint32_t type = acquireType(tables, condition.type.group, condition.type.resource);
   const uint32_t carrier = acquireCarrier(tables, type, condition.finalizer);
   const uint32_t number = add(tables, condition.kind, type, carrier);
-  tables.carriers.write(carrier).condition = number;
+  if (condition.exceptNamespace.empty()) {
+    tables.carriers.write(carrier).condition = number;
+    return number;
+  }
+  const uint32_t except = acquireNamespace(tables, condition.exceptNamespace);
+  ConditionRecord& record = tables.conditions.write(number);
+  record.exceptNamespace = except;
+  record.leftOut = countLeftOut(tables, record);
+  record.nextOfTarget = tables.carriers[carrier].firstExcepting;
+  tables.carriers.write(carrier).firstExcepting = number;
   return number;
 }
 
@@ -67,16 +102,16 @@ uint32_t addObject(Tables& tables, const Condition& condition) {
   return number;
 }
 
-void unlinkFromTarget(Tables& tables, uint32_t number) {
-  const ConditionRecord record = tables.conditions[number];
-  Extra& extra = writeExtra(tables, record.subject);
-  if (extra.firstCondition == number) {
-    extra.firstCondition = record.nextOfTarget;
+// Takes the condition out of its target's list, which begins with `first`.
+void unlinkFromTarget(Tables& tables, uint32_t& first, uint32_t number) {
+  const uint32_t next = tables.conditions[number].nextOfTarget;
+  if (first == number) {
+    first = next;
     return;
   }
-  uint32_t at = extra.firstCondition;
+  uint32_t at = first;
   while (tables.conditions[at].nextOfTarget != number) at = tables.conditions[at].nextOfTarget;
-  tables.conditions.write(at).nextOfTarget = record.nextOfTarget;
+  tables.conditions.write(at).nextOfTarget = next;
 }
 
 uint32_t hashRequirement(const Tables& tables, uint32_t subject, uint32_t condition, uint32_t origin,
@@ -112,6 +147,18 @@ bool holdsObjectCondition(const Tables& tables, const ConditionRecord& condition
   return condition.uidKind == UidKind::None || sameUid(tables, uidOf(node), uidKey(tables, uidOf(condition)));
 }
 
+bool leavesOut(const Tables& tables, const ConditionRecord& condition, uint32_t node) {
+  if (condition.exceptNamespace == kNone) return false;
+  const Node& object = tables.nodes[node];
+  const ObjectClass& objectClass = tables.classes[object.objectClass];
+  if (objectClass.namespaceNumber == condition.exceptNamespace) return true;
+  if (tables.types[objectClass.type].role != Type::Role::Namespaces ||
+      tables.namespaces[objectClass.namespaceNumber].name != kEmptyString)
+    return false;
+  return tables.strings.view(object.name) ==
+         tables.strings.view(tables.namespaces[condition.exceptNamespace].name);
+}
+
 uint32_t findCondition(const Tables& tables, const Condition& condition) {
   if (condition.kind == Condition::Kind::NamespaceContent) {
     const uint32_t number = findNamespace(tables, condition.name);
@@ -122,7 +169,7 @@ uint32_t findCondition(const Tables& tables, const Condition& condition) {
   switch (condition.kind) {
     case Condition::Kind::Finalizer: {
       const uint32_t carrier = findCarrier(tables, type, condition.finalizer);
-      return carrier == kNone ? kNone : tables.carriers[carrier].condition;
+      return carrier == kNone ? kNone : findOnCarrier(tables, carrier, condition.exceptNamespace);
     }
     case Condition::Kind::Object: {
       const uint32_t node = findNode(tables, type, condition.namespaceName, condition.name);
@@ -153,11 +200,16 @@ void dropUnusedCondition(Tables& tables, uint32_t number) {
   if (record.firstRequirement != kNone || record.holds > 0) return;
   switch (record.kind) {
     case Condition::Kind::Finalizer:
-      tables.carriers.write(record.subject).condition = kNone;
+      if (record.exceptNamespace == kNone) {
+        tables.carriers.write(record.subject).condition = kNone;
+      } else {
+        unlinkFromTarget(tables, tables.carriers.write(record.subject).firstExcepting, number);
+        releaseNamespace(tables, record.exceptNamespace);
+      }
       releaseCarrier(tables, record.subject);
       break;
     case Condition::Kind::Object:
-      unlinkFromTarget(tables, number);
+      unlinkFromTarget(tables, writeExtra(tables, record.subject).firstCondition, number);
       dropUid(tables, uidOf(record));
       dropUnused(tables, record.subject);
       break;

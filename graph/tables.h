@@ -78,8 +78,9 @@ struct Carrier {
   StringId finalizer = kEmptyString;
   uint32_t holders = 0;
   uint32_t firstMembership = kNone;  // of present classes
-  uint32_t condition = kNone;        // the Finalizer condition on it
-  uint32_t uses = 0;                 // by memberships and the condition
+  uint32_t condition = kNone;        // the Finalizer condition on it that leaves nothing out
+  uint32_t firstExcepting = kNone;   // Finalizer conditions on it that leave out a namespace
+  uint32_t uses = 0;                 // by memberships and conditions
   uint32_t hash = 0;
 };
 
@@ -114,7 +115,7 @@ struct NamespaceEntry {
   uint32_t objects = 0;  // present ones in it
   uint32_t firstClass = kNone;
   uint32_t condition = kNone;  // the NamespaceContent condition on it
-  uint32_t uses = 0;           // by classes and the condition
+  uint32_t uses = 0;           // by classes, the condition, and conditions that leave it out
   uint32_t hash = 0;
 };
 
@@ -166,7 +167,11 @@ struct ConditionRecord {
   uint32_t subject =
       kNone;  // Finalizer: Carrier; Object: Node; NamespaceContent: NamespaceEntry; Instances: Type
   uint32_t firstRequirement = kNone;
-  uint32_t nextOfTarget = kNone;  // Object only: the next condition on the same object
+  // Object: the next condition on the same object; Finalizer that leaves out a namespace: the next of these on
+  // the same carrier.
+  uint32_t nextOfTarget = kNone;
+  uint32_t exceptNamespace = kNone;  // Finalizer only: the NamespaceEntry that it leaves out
+  uint32_t leftOut = 0;              // Finalizer only: how many of the carrier's holders it leaves out
   uint32_t holds = 0;             // explicit ones
   Condition::Kind kind = Condition::Kind::Object;
   UidKind uidKind = UidKind::None;
@@ -217,5 +222,8 @@ struct Tables {
 
 // Whether an Object condition's object is present, under the uid that it names if it names one.
 bool holdsObjectCondition(const Tables& tables, const ConditionRecord& condition);
+
+// Whether a Finalizer condition leaves out this node of its type, as leavesOut() of graph/condition.h says.
+bool leavesOut(const Tables& tables, const ConditionRecord& condition, uint32_t node);
 
 }  // namespace lastout::graph

@@ -100,4 +100,10 @@ inline constexpr const char* kNamespaceNameLabel = "kubernetes.io/metadata.name"
 // Returns the key of the Namespace of that name.
 inline ObjectKey namespaceKey(std::string_view name) { return {kNamespaces, "", std::string(name)}; }
 
+// Returns true if an object of that type is the Namespace `space`, or is in it.
+inline bool isPartOfNamespace(std::string_view space, const GroupResource& type,
+                              std::string_view namespaceName, std::string_view name) {
+  return namespaceName.empty() ? type == kNamespaces && name == space : namespaceName == space;
+}
+
 }  // namespace lastout::kube

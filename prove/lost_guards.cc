@@ -66,6 +66,26 @@ GuardedProviders providersOf(const Model& model) {
   return providers;
 }
 
+// The same criterion, or one that leaves nothing out; nullptr: there is neither.
+const GuardingCriterion* findCriterion(const GuardedProvider& provider, const Criterion& criterion) {
+  for (const Criterion& wanted : {criterion, withoutException(criterion)}) {
+    const auto found = provider.criteria.find(criticalservice::toString(wanted));
+    if (found != provider.criteria.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+// The namespace that is left out where the same criterion is still asked for; empty: it is not.
+std::string exceptionOf(const GuardedProvider& provider, const Criterion& criterion) {
+  for (const auto& [words, one] : provider.criteria) {
+    const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&one.criterion);
+    if (finalizer != nullptr &&
+        criticalservice::toString(withoutException(one.criterion)) == criticalservice::toString(criterion))
+      return finalizer->exceptNamespace;
+  }
+  return {};
+}
+
 // True if what the criterion waits for is there, or could be.
 bool isAbout(const Model& model, const Criterion& criterion) {
   if (const auto* resource = std::get_if<criticalservice::SpecificResourceCriterion>(&criterion))
@@ -134,9 +154,9 @@ class GuardComparer {
                       const GuardedProvider& current) {
     std::map<std::string, std::vector<std::string>> criteria;  // by the CriticalService that may go
     for (const auto& [words, criterion] : former.criteria) {
-      const auto found = current.criteria.find(words);
-      if (found != current.criteria.end() && isWeaker(criterion.intent, found->second.intent))
-        criteria[found->second.service].push_back(words);
+      const GuardingCriterion* found = findCriterion(current, criterion.criterion);
+      if (found != nullptr && isWeaker(criterion.intent, found->intent))
+        criteria[found->service].push_back(criticalservice::toString(found->criterion));
     }
     for (const auto& [service, words] : criteria)
       lose(service, service + " may be deleted before " + provider + " (`deletionIntent: " +
@@ -170,19 +190,22 @@ class GuardComparer {
 
   void compareCriterion(const std::string& provider, const std::string& words,
                         const GuardingCriterion& criterion, const GuardedProvider& current) {
-    const auto found = current.criteria.find(words);
-    if (found == current.criteria.end()) {
-      if (!isAbout(now_, criterion.criterion))
+    const GuardingCriterion* found = findCriterion(current, criterion.criterion);
+    if (found == nullptr) {
+      if (const std::string except = exceptionOf(current, criterion.criterion); !except.empty())
+        lose(provider, provider + " may be deleted while there is " + words + " in namespace " + except +
+                           " (`" + std::string(criticalservice::kExceptField) + "`)");
+      else if (!isAbout(now_, criterion.criterion))
         result_.notes.push_back(provider + " no longer waits for " + words + ", which is not there either");
       else
         lose(provider, provider + " may be deleted while there is " + words + ": no criterion of " +
                            kube::listed(current.services, kMostGuarded) + " names that any more");
       return;
     }
-    if (criterion.isAtStart && !found->second.isAtStart)
+    if (criterion.isAtStart && !found->isAtStart)
       lose(provider, provider + " may be deleted while there is " + words +
                          ", until a step creates the CriticalService that names it");
-    if (!criterion.isLenient && found->second.isLenient)
+    if (!criterion.isLenient && found->isLenient)
       lose(provider, provider + " no longer waits for " + words +
                          " where that type is not installed (`ifNotInstalled: Met`)");
   }

@@ -260,6 +260,7 @@ std::string TableWriter::met(const Criterion& criterion) const {
       if (key == specific->object) any.push_back(present(slot));
     } else if (key.type == criticalservice::typeOf(criterion)) {
       const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
+      if (finalizer != nullptr && leavesOut(*finalizer, key)) continue;
       const std::string carried = finalizer == nullptr ? "" : names_.finalizerNamed(finalizer->finalizerName);
       any.push_back(finalizer == nullptr ? present(slot)
                                          : "object[" + names_.slot(slot) + "].finalizers[" + carried + "]");

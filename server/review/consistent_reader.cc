@@ -37,7 +37,9 @@ milliseconds patienceUntil(TimePoint deadline) {
 }
 
 bool holds(const Condition& condition, const kube::ObjectMeta& meta) {
-  if (condition.kind == Condition::Kind::Finalizer) return kube::hasFinalizer(meta, condition.finalizer);
+  if (condition.kind == Condition::Kind::Finalizer)
+    return kube::hasFinalizer(meta, condition.finalizer) &&
+           !graph::leavesOut(condition, meta.namespaceName, meta.name);
   return condition.uid.empty() || condition.uid == meta.uid;
 }
 

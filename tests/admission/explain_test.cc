@@ -28,6 +28,54 @@ std::string repeated(const std::string& text, size_t length) {
   return all.substr(0, length);
 }
 
+constexpr std::string_view kExcepting = R"(
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: guard}
+spec:
+  provider: {group: apps, resource: deployments, namespace: op, name: op}
+  criteria:
+  - type: Finalizer
+    finalizer: {resource: configmaps, finalizerName: example.com/f, exceptProviderNamespace: true}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: op}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: op, namespace: op}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: own, namespace: op, finalizers: [example.com/f]}
+)";
+constexpr std::string_view kElsewhere =
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one, namespace: far, finalizers: [example.com/f]}\n";
+
+TEST(Explain, TellsWhichNamespaceACriterionLeavesOut) {
+  World world(kExcepting);
+  for (const char* object : {"deployments.apps/op/op", "namespaces/op"})
+    EXPECT_TRUE(world.decide(object).allowed) << world.explain(object).message;
+  world.apply(kElsewhere);
+  EXPECT_EQ(
+      world.explain("deployments.apps/op/op").message,
+      "deployments.apps/op/op is the provider of criticalservices.lastout.dev/guard and must stay while "
+      "configmaps/far/one has finalizer example.com/f outside namespace op; delete it first");
+  world.apply(std::string(kElsewhere).replace(kElsewhere.find("one"), 3, "two"));
+  EXPECT_EQ(world.explain("namespaces/op").message,
+            "namespaces/op holds deployments.apps/op/op, the provider of criticalservices.lastout.dev/guard, "
+            "and must stay while 2 configmaps have finalizer example.com/f outside namespace op (far/one and "
+            "far/two); delete them first");
+  world.know("configmaps", graph::Knowledge::Unknown);
+  world.remove("configmaps/far/one");
+  world.remove("configmaps/far/two");
+  EXPECT_THAT(
+      world.explain("deployments.apps/op/op").message,
+      HasSubstr("it is not known whether any configmaps has finalizer example.com/f outside namespace "
+                "op (configmaps have not been listed yet)"));
+}
+
 // The longest names that Kubernetes takes, everywhere.
 TEST(Explain, AMessageHasABoundHoweverLongTheNamesAre) {
   const std::string label = repeated("abcdefghij", 63);

@@ -147,9 +147,10 @@ Criterion Twin::anyCriterion() {
   const bool metIfNotInstalled = chance(3);
   const bool isWrong = chance(5);
   if (chance(2)) {
-    return FinalizerCriterion{
-        isWrong ? oneOf(kMisspelt) : oneOf<kube::GroupResource>({kThings, kConfigMaps, kEngines}),
-        numbered("example.com/f", below(3)), metIfNotInstalled};
+    return FinalizerCriterion{isWrong
+                                  ? oneOf(kMisspelt)
+                                  : oneOf<kube::GroupResource>({kThings, kConfigMaps, kEngines, kNamespaces}),
+                              numbered("example.com/f", below(3)), metIfNotInstalled};
   }
   if (chance(4)) return InstancesCriterion{oneOf<kube::GroupResource>({kThings, kConfigMaps})};
   if (!isWrong) return SpecificResourceCriterion{anyObject(), metIfNotInstalled};
@@ -213,6 +214,8 @@ CriticalService Twin::anyService() {
   const size_t count = 1 + below(3);
   for (size_t i = 0; i < count; ++i) {
     Criterion criterion = anyCriterion();
+    if (auto* finalizer = std::get_if<FinalizerCriterion>(&criterion); finalizer != nullptr && chance(3))
+      finalizer->exceptNamespace = service.provider.namespaceName;
     if (std::ranges::count(service.criteria, criterion) == 0) service.criteria.push_back(criterion);
   }
   return service;

@@ -94,6 +94,21 @@ TEST_F(ServiceChanges, WhoGivesTheProviderUpGivesItsCriteriaUpUnasked) {
       << "until it is gone it guards";
 }
 
+TEST_F(ServiceChanges, ANamespaceIsLeftOutWhereTheWholeCriterionIsMetOrGivenUp) {
+  const auto excepting = [](const std::string& more) {
+    return "  - type: Finalizer\n    finalizer: {group: example.com, resource: probes, finalizerName: "
+           "example.com/f, exceptProviderNamespace: " +
+           more + "}\n";
+  };
+  const kube::Object before = service(std::string(kFinalizer));
+  EXPECT_THAT(problems(before, service(excepting("true"))), HasSubstr("spec.criteria[0] cannot be removed"));
+  EXPECT_EQ(problems(before, service(excepting("true"), "  deletionIntent: OrphanResources\n")), "");
+  asked_ = 0;
+  EXPECT_EQ(problems(service(excepting("true")), before), "");
+  EXPECT_EQ(problems(before, service(excepting("false"))), "");
+  EXPECT_EQ(asked_, 0) << "nothing is given up";
+}
+
 TEST_F(ServiceChanges, TheProviderStaysTheSameWhateverTheIntent) {
   const kube::Object after = service(std::string(kFinalizer), "  deletionIntent: OrphanResources\n");
   const kube::Object other = serviceOf("group: apps, resource: deployments, namespace: n, name: other",

@@ -234,6 +234,12 @@ TEST(WeakerThan, ComparesEachField) {
                   "spec.guard.dependencies does not list secrets/n/b any more",
                   "spec.guard.scaleToZero is off"));
   EXPECT_THAT(weakerThan(after, before), IsEmpty());
+  criticalservice::CriticalService excepting = before;
+  std::get<criticalservice::FinalizerCriterion>(excepting.criteria[0]).exceptNamespace = "run";
+  EXPECT_THAT(weakerThan(before, excepting),
+              ElementsAre("spec.criteria has exceptProviderNamespace for finalizer example.com/f on "
+                          "widgets.example.com"));
+  EXPECT_THAT(weakerThan(excepting, before), IsEmpty());
   criticalservice::CriticalService found = before;
   found.dependencies = {};
   EXPECT_THAT(weakerThan(found, before), ElementsAre("spec.guard.dependencies is a list"));

@@ -65,8 +65,9 @@ TEST(CriticalServiceCrd, DefinesTheTypeThatIsBuiltIn) {
 TEST(CriticalServiceCrd, ItsSchemaHasTheFieldsThatAreWritten) {
   CriticalService service;
   service.provider = {{"apps", "deployments"}, "n", "d"};
-  service.criteria = {FinalizerCriterion{{"a.b", "cs"}, "f", true},
-                      SpecificResourceCriterion{{{"apps", "deployments"}, "n", "other"}}};
+  FinalizerCriterion finalizer{{"a.b", "cs"}, "f", true};
+  finalizer.exceptNamespace = "n";
+  service.criteria = {finalizer, SpecificResourceCriterion{{{"apps", "deployments"}, "n", "other"}}};
   service.guardsScaling = true;
   service.deferral = DeferralMode::Never;
   service.enforcement = EnforcementMode::Hold;

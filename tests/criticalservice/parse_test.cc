@@ -64,7 +64,9 @@ TEST(ParseCriticalService, WhatItWritesItReadsAgain) {
   service.meta.name = "x";
   service.meta.uid = "00000000-0000-4000-8000-000000000001";
   service.provider = {{"apps", "deployments"}, "n", "d"};
-  service.criteria = {FinalizerCriterion{{"", "configmaps"}, "a.b/c"},
+  FinalizerCriterion excepting{{"", "secrets"}, "a.b/c"};
+  excepting.exceptNamespace = "n";
+  service.criteria = {FinalizerCriterion{{"", "configmaps"}, "a.b/c"}, excepting,
                       SpecificResourceCriterion{{{"", "secrets"}, "other", "s"}},
                       SpecificResourceCriterion{{{"", "nodes"}, "", "n1"}}};
   service.providerUid = "00000000-0000-4000-8000-000000000002";
@@ -87,6 +89,53 @@ TEST(ParseCriticalService, WhatItWritesItReadsAgain) {
     EXPECT_EQ(again->enforcement, service.enforcement);
     EXPECT_EQ(again->providerUid, service.providerUid);
   }
+}
+
+constexpr std::string_view kExcept = ", finalizerName: a/b, exceptProviderNamespace: ";
+
+std::string excepting(const std::string& type, const std::string& value = "true") {
+  return "  - {type: Finalizer, finalizer: {" + type + std::string(kExcept) + value + "}}\n";
+}
+
+TEST(ParseCriticalService, TheProvidersNamespaceMayBeLeftOut) {
+  const auto exceptionOf = [](const std::string& criteria) {
+    const auto parsed = parseText(std::string(kHead) + std::string(kProvider) + "  criteria:\n" + criteria);
+    return parsed ? std::get<FinalizerCriterion>(parsed->criteria[0]).exceptNamespace
+                  : testing::lines(parsed.error());
+  };
+  EXPECT_EQ(exceptionOf(excepting("resource: configmaps")), "n");
+  EXPECT_EQ(exceptionOf(excepting("resource: configmaps", "false")), "");
+  EXPECT_EQ(exceptionOf(excepting("group: my.crd.group, resource: coolresources")), "n")
+      << "a type that is not installed may be namespaced";
+  EXPECT_EQ(exceptionOf(excepting("resource: namespaces")), "n") << "the Namespace itself can be left out";
+  EXPECT_THAT(exceptionOf(excepting("resource: configmaps", "yes please")),
+              HasSubstr("finalizer.exceptProviderNamespace must be true or false"));
+}
+
+TEST(ParseCriticalService, NothingIsLeftOutWhereThereIsNothingToLeaveOut) {
+  EXPECT_THAT(complaintsOfCriteria(excepting("resource: nodes")),
+              HasSubstr("spec.criteria[0].finalizer.exceptProviderNamespace must be left out: nodes are "
+                        "cluster-scoped"));
+  EXPECT_THAT(
+      complaints(std::string(kHead) +
+                 "spec:\n  provider: {group: my.crd.group, resource: engines, name: d}\n  criteria:\n" +
+                 excepting("resource: configmaps")),
+      HasSubstr("exceptProviderNamespace must be left out: the provider is in no namespace"));
+  EXPECT_THAT(complaintsOfCriteria("  - {type: SpecificResource, specificResource: {resource: configmaps, "
+                                   "namespace: n, name: c, exceptProviderNamespace: true}}\n"),
+              HasSubstr("specificResource.exceptProviderNamespace must be left out: a SpecificResource names "
+                        "one object, and has no others to leave out"));
+}
+
+TEST(ParseCriticalService, WhatIsLeftOutMayBeADependency) {
+  const auto withDependency = [](const std::string& value) {
+    return complaints(
+        std::string(kHead) + std::string(kProvider) +
+        "  guard: {dependencies: [{resource: configmaps, namespace: n, name: c}]}\n  criteria:\n" +
+        excepting("resource: configmaps", value));
+  };
+  EXPECT_EQ(withDependency("true"), "");
+  EXPECT_THAT(withDependency("false"), HasSubstr("is of a type that the provider waits for"));
 }
 
 // One with this spec.enforcement, and a provider of this type.

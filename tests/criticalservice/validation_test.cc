@@ -59,6 +59,26 @@ TEST(ValidateChange, AnAlteredCriterionIsARemovedOne) {
                         "my.crd.group/super-important on coolresources.my.crd.group)"));
 }
 
+Criterion outside(const std::string& space, Criterion criterion) {
+  std::get<FinalizerCriterion>(criterion).exceptNamespace = space;
+  return criterion;
+}
+
+TEST(ValidateChange, ToLeaveANamespaceOutIsToGiveACriterionUp) {
+  CriticalService excepting = story();
+  excepting.criteria[0] = outside("finalizer-namespace", kNoFinalizer);
+  EXPECT_THAT(testing::lines(validateChange(story(), excepting, nothingIsMet)),
+              HasSubstr("spec.criteria[0] cannot be removed while it is not known to be met (finalizer "
+                        "my.crd.group/super-important on coolresources.my.crd.group)"));
+  EXPECT_TRUE(
+      validateChange(story(), excepting, [](const Criterion& c) { return c == kNoFinalizer; }).empty());
+  EXPECT_TRUE(validateChange(excepting, story(), nothingIsMet).empty()) << "it asks for more";
+  CriticalService without = story();
+  without.criteria = {kNoCrd};
+  EXPECT_THAT(testing::lines(validateChange(excepting, without, nothingIsMet)),
+              HasSubstr("coolresources.my.crd.group outside namespace finalizer-namespace)"));
+}
+
 TEST(ValidateChange, IntentAndOrderMayAlwaysChangeAndCriteriaMayBeAdded) {
   CriticalService after = story();
   after.intent = DeletionIntent::OrphanResources;
@@ -156,6 +176,8 @@ TEST(Warnings, InstancesInTheProvidersOwnNamespace) {
               HasSubstr("spec.criteria[0]: some coolresources.my.crd.group with that finalizer are in the "
                         "provider's own namespace finalizer-namespace"));
   CriticalService service = story();
+  service.criteria[0] = outside("finalizer-namespace", kNoFinalizer);
+  EXPECT_EQ(testing::lines(warnings(service, withCoolResources(), everywhere)), "") << "it says so itself";
   service.criteria.emplace_back(SpecificResourceCriterion{{{"", "secrets"}, "finalizer-namespace", "s"}});
   EXPECT_THAT(testing::lines(warnings(service, withCoolResources(), {})),
               HasSubstr("secrets/finalizer-namespace/s is in the provider's own namespace"));

@@ -40,6 +40,51 @@ TEST(Graph, RemovingTheFinalizerOrTheObjectMeetsTheCriterion) {
   EXPECT_EQ(cluster.graph.holders(carriers), 0u);
 }
 
+Condition outside(std::string_view space, Condition condition) {
+  condition.exceptNamespace = space;
+  return condition;
+}
+
+TEST(Graph, WhatIsInANamespaceThatIsLeftOutHoldsNothing) {
+  Cluster cluster;
+  cluster.put("cools.my.group/a/early", {.finalizers = {"f"}});
+  const Condition whole = finalizerCondition("cools.my.group", "f");
+  const ConditionId all = cluster.after("deployments.apps/a/provider", whole);
+  const ConditionId others = cluster.after("deployments.apps/a/provider", outside("a", whole));
+  EXPECT_NE(all, others);
+  EXPECT_EQ(cluster.graph.holders(all), 1u);
+  EXPECT_EQ(cluster.graph.holders(others), 0u) << "what was there before it was asked for";
+  cluster.put("cools.my.group/a/late", {.finalizers = {"f", "g"}});
+  EXPECT_EQ(cluster.graph.holders(others), 0u);
+  cluster.put("cools.my.group/b/one", {.finalizers = {"f"}});
+  EXPECT_EQ(cluster.graph.holders(all), 3u);
+  EXPECT_EQ(cluster.graph.holders(others), 1u);
+  std::array<ObjectId, 3> some{};
+  ASSERT_EQ(cluster.graph.someHolders(others, some), 1u);
+  EXPECT_EQ(cluster.graph.key(some[0]), key("cools.my.group/b/one"));
+  cluster.remove("cools.my.group/b/one");
+  EXPECT_EQ(cluster.graph.holders(others), 0u);
+  EXPECT_EQ(toString(cluster.graph.condition(others)), "finalizer f on cools.my.group outside namespace a");
+}
+
+TEST(Graph, ANamespaceIsLeftOutItselfAndNothingOfThatNameElsewhere) {
+  Cluster cluster;
+  cluster.put("namespaces/a", {.finalizers = {"f"}});
+  const ConditionId early =
+      cluster.after("deployments.apps/a/provider", outside("a", finalizerCondition("namespaces", "f")));
+  const ConditionId late =
+      cluster.after("deployments.apps/b/provider", outside("b", finalizerCondition("namespaces", "f")));
+  const ConditionId nodes =
+      cluster.after("deployments.apps/a/provider", outside("a", finalizerCondition("nodes", "f")));
+  EXPECT_EQ(cluster.graph.holders(early), 0u);
+  EXPECT_EQ(cluster.graph.holders(late), 1u);
+  cluster.put("namespaces/b", {.finalizers = {"f"}});
+  cluster.put("nodes/a", {.finalizers = {"f"}});
+  EXPECT_EQ(cluster.graph.holders(early), 1u);
+  EXPECT_EQ(cluster.graph.holders(late), 1u);
+  EXPECT_EQ(cluster.graph.holders(nodes), 1u) << "a node is in no namespace";
+}
+
 TEST(Graph, FinalizerThatIsListedTwiceCountsOnce) {
   Cluster cluster;
   const ConditionId carriers = cluster.after("deployments.apps/a/provider", finalizerCondition("pods", "f"));

@@ -105,7 +105,10 @@ Condition History::randomCondition() {
   Condition condition;
   condition.kind = static_cast<Condition::Kind>(pick(4));
   if (condition.kind != Condition::Kind::NamespaceContent) condition.type = pick(kTypes);
-  if (condition.kind == Condition::Kind::Finalizer) condition.finalizer = pick(kFinalizers);
+  if (condition.kind == Condition::Kind::Finalizer) {
+    condition.finalizer = pick(kFinalizers);
+    if (pick(2) == 0) condition.exceptNamespace = pick(kNamespaceNames);
+  }
   if (condition.kind == Condition::Kind::NamespaceContent) condition.name = pick(kNamespaceNames);
   if (condition.kind == Condition::Kind::Object) {
     condition.namespaceName = pick(kNamespaceNames);

@@ -13,6 +13,12 @@ bool carries(const kube::ObjectMeta& meta, std::string_view finalizer) {
   return std::count(meta.finalizers.begin(), meta.finalizers.end(), finalizer) > 0;
 }
 
+// It is in the namespace, or the Namespace itself.
+bool isPartOf(const kube::ObjectKey& key, const std::string& namespaceName) {
+  return key.namespaceName == namespaceName ||
+         key == kube::ObjectKey{{"", "namespaces"}, "", namespaceName};
+}
+
 // For failures that can be read.
 std::string shortened(const std::string& text) {
   return text.size() < 40 ? text : text.substr(0, 4) + "(" + std::to_string(text.size()) + ")";
@@ -29,7 +35,7 @@ std::string nameOf(const Condition& condition) {
   const std::string type = condition.type.resource + "." + condition.type.group;
   switch (condition.kind) {
     case Condition::Kind::Finalizer:
-      return "c finalizer " + condition.finalizer + " of " + type;
+      return "c finalizer " + condition.finalizer + " of " + type + " but in " + condition.exceptNamespace;
     case Condition::Kind::Object:
       return "c object " + type + "/" + shortened(condition.namespaceName) + "/" + shortened(condition.name) +
              " uid " + condition.uid;
@@ -56,7 +62,8 @@ bool Model::isHolder(const kube::ObjectKey& key, const Condition& condition) con
   if (found == objects.end()) return false;
   switch (condition.kind) {
     case Condition::Kind::Finalizer:
-      return key.type == condition.type && carries(found->second, condition.finalizer);
+      return key.type == condition.type && carries(found->second, condition.finalizer) &&
+             (condition.exceptNamespace.empty() || !isPartOf(key, condition.exceptNamespace));
     case Condition::Kind::Object:
       return key == kube::ObjectKey{condition.type, condition.namespaceName, condition.name} &&
              (condition.uid.empty() || condition.uid == found->second.uid);

@@ -75,12 +75,15 @@ PlainTypes typesOf(const ToldCluster& told) {
   return result;
 }
 
-// "No dependency, if a criterion names it, or a Finalizer criterion its type".
+// "No dependency, if a criterion names it, or a Finalizer criterion its type, unless that leaves it out".
 bool isWaitedFor(const CriticalService& service, const kube::ObjectKey& object) {
   return std::ranges::any_of(service.criteria, [&](const criticalservice::Criterion& criterion) {
     if (const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
       return specific->object == object;
-    return criticalservice::typeOf(criterion) == object.type;
+    const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
+    const bool isExcepted = finalizer != nullptr && !finalizer->exceptNamespace.empty() &&
+                            finalizer->exceptNamespace == object.namespaceName;
+    return criticalservice::typeOf(criterion) == object.type && !isExcepted;
   });
 }
 

@@ -101,12 +101,19 @@ class HistoryCheck {
            after.dependencies == before.dependencies;
   }
 
+  // "One that leaves nothing out asks for more".
+  static bool isStillAsked(const CriticalService& service, const Criterion& criterion) {
+    Criterion more = criterion;
+    if (auto* finalizer = std::get_if<FinalizerCriterion>(&more)) finalizer->exceptNamespace.clear();
+    return std::ranges::count(service.criteria, criterion) + std::ranges::count(service.criteria, more) > 0;
+  }
+
   // "A criterion cannot be removed, or altered, while it is not known to be met", unless it is not understood
   // or the provider is given up.
   bool losesWhatIsNeeded(const CriticalService& before, const CriticalService& after) {
     if (after.intent == DeletionIntent::OrphanResources) return false;
     return std::ranges::any_of(before.criteria, [&](const Criterion& criterion) {
-      const bool stays = std::ranges::count(after.criteria, criterion) > 0;
+      const bool stays = isStillAsked(after, criterion);
       return !stays && isUnderstoodByTheDocument(plain(), before, criterion) && !isMet(before, criterion);
     });
   }

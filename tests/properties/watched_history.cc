@@ -208,7 +208,10 @@ class HistoryGenerator {
                                    [](const WatchedHappening& one) { return one.service.has_value(); });
     if (last == history_.rend()) return;
     CriticalService service = *last->service;
-    switch (dice_.below(5)) {
+    switch (dice_.below(6)) {
+      case 4:
+        toggleException(service);
+        break;
       case 0:
         service.enforcement =
             service.enforcement == EnforcementMode::Hold ? EnforcementMode::Deny : EnforcementMode::Hold;
@@ -228,6 +231,13 @@ class HistoryGenerator {
     write(service);
   }
 
+  static void toggleException(CriticalService& service) {
+    auto* finalizer = std::get_if<FinalizerCriterion>(&service.criteria.front());
+    if (finalizer == nullptr || !watched::isNamespaced(finalizer->type)) return;
+    std::string& except = finalizer->exceptNamespace;
+    except = except.empty() ? service.provider.namespaceName : "";
+  }
+
   void chooseDependencies(CriticalService& service) {
     service.dependencies = {};
     service.dependencies.mode = static_cast<DependencyMode>(dice_.below(3));
@@ -241,6 +251,9 @@ class HistoryGenerator {
 
   void addCriterion(CriticalService& service) {
     Criterion criterion = someCriterion();
+    auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
+    if (finalizer != nullptr && watched::isNamespaced(finalizer->type) && dice_.oneIn(2))
+      finalizer->exceptNamespace = service.provider.namespaceName;
     const auto isSame = [&](const Criterion& other) { return isOfSame(other, criterion); };
     if (std::ranges::none_of(service.criteria, isSame)) service.criteria.push_back(std::move(criterion));
   }

@@ -57,6 +57,20 @@ TEST(LostGuards, AMisspeltFinalizerLosesItsCriterion) {
               ElementsAre("new-stuck", "lost-guard"));
 }
 
+TEST(LostGuards, ANamespaceThatIsLeftOutIsALoss) {
+  const std::string namespaced = replaced(kOperator, "scope: Cluster", "scope: Namespaced");
+  const std::string others =
+      replaced(namespaced, "metadata: {name: one,", "metadata: {name: one, namespace: operator,");
+  const std::string excepting =
+      replaced(kGuard, "example.com/cleanup}", "example.com/cleanup, exceptProviderNamespace: true}");
+  const std::string steps = "  steps:\n    - delete: [widgets/operator/one]\n";
+  const auto with = [&](const std::string& guard) { return Side(smallScenario(steps, others + guard)); };
+  const ProofChange change = compared(with(kGuard), with(excepting));
+  EXPECT_THAT(kindsOf(change), ElementsAre("lost-guard"));
+  EXPECT_THAT(change.worse.at(0).text, HasSubstr("in namespace operator (`exceptProviderNamespace`)"));
+  EXPECT_THAT(kindsOf(compared(with(excepting), with(kGuard))), IsEmpty()) << "that asks for more";
+}
+
 TEST(LostGuards, AGuardThatMeansAProviderThatIsNotThereIsLost) {
   const std::string renamed = replaced(replaced(kOperator, "metadata: {name: operator, namespace: operator}",
                                                 "metadata: {name: manager, namespace: operator}"),

@@ -135,6 +135,7 @@ TEST(Shipped, AreAllThere) {
                                    "same-namespace",
                                    "cycle-of-two",
                                    "own-namespace",
+                                   "own-namespace-excepted",
                                    "provider-gone",
                                    "work-orphans",
                                    "late-instance-with-crd",
@@ -235,6 +236,15 @@ TEST(Shipped, TheLateInstanceHasToBeCreated) {
       ready(changed("scenarios/late-instance-without-crd.yaml",
                     "after: deployments.apps/operator/operator gone", "after: widgets/late gone"));
   EXPECT_THAT(failures(replay(*neverSent, {})), Not(IsEmpty()));
+}
+
+// Nobody can delete the claim that the provider's own Pods mount before them.
+TEST(Shipped, WithoutTheExceptionNoDeletionEnds) {
+  const std::string file = "scenarios/own-namespace-excepted.yaml";
+  EXPECT_EQ(prove::proveScenario(ready(textOf(file))->compiled).verdict, prove::ProofResult::Proven);
+  const auto whole = ready(changed(file, "        exceptProviderNamespace: true\n", ""));
+  EXPECT_EQ(prove::proveScenario(whole->compiled).verdict, prove::ProofResult::Stuck);
+  EXPECT_THAT(failures(replay(*whole, {})), Not(IsEmpty()));
 }
 
 // The provider alone is not enough: without what it needs, it cannot clean up.

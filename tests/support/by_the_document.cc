@@ -31,9 +31,16 @@ bool isThere(const PlainCluster& cluster, const kube::ObjectKey& key) {
   return std::ranges::any_of(cluster.objects, [&](const PlainObject& object) { return object.key == key; });
 }
 
+// "Objects in the provider's namespace do not count, and that Namespace itself".
+bool isExcepted(const FinalizerCriterion& criterion, const kube::ObjectKey& object) {
+  const std::string& space = criterion.exceptNamespace;
+  return !space.empty() &&
+         (object.namespaceName == space || object == kube::ObjectKey{kNamespaces, "", space});
+}
+
 bool isCarried(const PlainCluster& cluster, const FinalizerCriterion& criterion) {
   return std::ranges::any_of(cluster.objects, [&](const PlainObject& object) {
-    return object.key.type == criterion.type &&
+    return object.key.type == criterion.type && !isExcepted(criterion, object.key) &&
            std::ranges::count(object.finalizers, criterion.finalizerName) > 0;
   });
 }

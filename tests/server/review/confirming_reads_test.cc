@@ -198,6 +198,18 @@ TEST_F(ConfirmingReadsTest, FindNothingOnTheLastPage) {
   EXPECT_FALSE(*holder);
 }
 
+TEST_F(ConfirmingReadsTest, LeaveOutWhatTheConditionDoes) {
+  answerWith([](const std::string&) { return list(item("a", "example.com/f"), ""); });
+  graph::Condition outside = carriers();
+  outside.exceptNamespace = "default";
+  const auto left = holderOf(outside);
+  ASSERT_TRUE(left) << left.error().message;
+  EXPECT_FALSE(*left) << "all of them are in that namespace";
+  outside.exceptNamespace = "op";
+  EXPECT_TRUE(holderOf(outside).value());
+  EXPECT_TRUE(holderOf(carriers()).value());
+}
+
 TEST_F(ConfirmingReadsTest, DoNotBelieveAListThatIsCutOff) {
   answerWith([](const std::string&) {
     return "HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n{\"kind\":\"ConfigMapList\",\"items\":[]    ";
