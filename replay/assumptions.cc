@@ -11,6 +11,7 @@
 #include "kube/fields.h"
 #include "kube/selector.h"
 #include "kube/well_known.h"
+#include "replay/controller_needs.h"
 #include "replay/names.h"
 
 namespace lastout::replay {
@@ -284,7 +285,12 @@ class AssumptionFinder {
 
   void addControllers() {
     criticalservice::DependencyFinder finder;
-    for (const auto& [key, source] : objects_) finder.put(*source);
+    std::vector<const kube::Object*> manifests;
+    for (const auto& [key, source] : objects_) {
+      finder.put(*source);
+      manifests.push_back(source);
+    }
+    const ControllerNeeds needs(model_, manifests);
     for (uint32_t number = 0; number < model_.controllers.size(); ++number) {
       const bool hasWork = std::ranges::any_of(compiled_.goal, [&](Slot slot) {
         return std::ranges::any_of(model_.slots[slot].removals, [&](const cluster::Removal& removal) {
@@ -304,6 +310,7 @@ class AssumptionFinder {
       else
         addRights(finder, name, model_.slots[controller.runsIn].key);
       if (controller.runsIn != kNone) addJob(name, controller.runsIn);
+      if (controller.runsIn != kNone) addMissingRights(needs, number);
     }
   }
 
@@ -397,6 +404,23 @@ class AssumptionFinder {
               (isAccount ? ", as which it runs, is not in the files"
                          : ", which a binding of its ServiceAccount names, is not in the files"));
     }
+  }
+
+  // Rights that no file gives may come from elsewhere, or nowhere.
+  void addMissingRights(const ControllerNeeds& needs, uint32_t number) {
+    const cluster::FinalizerController& controller = model_.controllers[number];
+    std::vector<Slot> lacking;
+    for (const Slot slot : compiled_.goal) {
+      const SlotInfo& info = model_.slots[slot];
+      const bool isRemoved = std::ranges::any_of(
+          info.removals, [&](const cluster::Removal& removal) { return removal.controller == number; });
+      if (isRemoved && needs.lacksRights(controller.runsIn, info.key)) lacking.push_back(slot);
+    }
+    if (lacking.empty()) return;
+    add(model_.slots[controller.runsIn].key, "controller " + controller.name + " may take finalizer " +
+                                                 controller.finalizer + " off " + names_.list(lacking) +
+                                                 ": no binding in the files lets its ServiceAccount update " +
+                                                 (lacking.size() == 1 ? "it" : "them"));
   }
 
   const Scenario& scenario_;

@@ -166,6 +166,50 @@ spec:
       << "Kubernetes makes that role";
 }
 
+// Rights that were never there: the ConfigMap is default/a, and hooks/op runs the controller.
+TEST(Assumptions, OfAControllerTheRightsThatNothingGives) {
+  const std::string controllers =
+      "  controllers:\n    - {name: cleanup, runsIn: deployments.apps/hooks/op, removes: {finalizer: "
+      "example.com/f, from: configmaps}}\n";
+  const auto rights = [&](const std::string& binding, const std::string& subject, const std::string& rule) {
+    const std::string group = "apiVersion: rbac.authorization.k8s.io/v1, ";
+    return assumed(R"({apiVersion: v1, kind: ServiceAccount, metadata: {name: op, namespace: hooks}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: op, namespace: hooks}
+spec:
+  template: {metadata: {labels: {app: op}}, spec: {serviceAccountName: op, containers: [{name: a, image: a}]}}
+---
+{)" + group + "kind: ClusterRole, metadata: {name: op}, rules: [{" +
+                       rule + "}]}\n---\n{" + group + binding +
+                       ", roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: op}, "
+                       "subjects: [{" +
+                       subject + "}]}\n",
+                   controllers);
+  };
+  const std::string everywhere = "kind: ClusterRoleBinding, metadata: {name: op}";
+  const std::string op = "kind: ServiceAccount, name: op, namespace: hooks";
+  const std::string patches = "apiGroups: [''], resources: [configmaps], verbs: [patch]";
+  const auto inNamespace = [](const std::string& name) {
+    return "kind: RoleBinding, metadata: {name: op, namespace: " + name + "}";
+  };
+  EXPECT_THAT(rights(everywhere, op, patches), IsEmpty());
+  EXPECT_THAT(rights(inNamespace("default"), op, patches), IsEmpty());
+  EXPECT_THAT(rights(inNamespace("hooks"), op, patches),
+              ElementsAre("deployments/hooks/op: controller cleanup may take finalizer example.com/f off "
+                          "configmaps/default/a: no binding in the files lets its ServiceAccount update it"));
+  for (const char* other : {"kind: ServiceAccount, name: op2, namespace: hooks",
+                            "kind: ServiceAccount, name: op, namespace: default",
+                            "kind: User, name: op, apiGroup: rbac.authorization.k8s.io"})
+    EXPECT_THAT(rights(everywhere, other, patches), ElementsAre(HasSubstr("no binding"))) << other;
+  for (const char* rule : {"apiGroups: [''], resources: [configmaps], verbs: [get, list, watch, delete]",
+                           "apiGroups: [apps], resources: [configmaps], verbs: [update]",
+                           "apiGroups: [''], resources: [configmaps/finalizers], verbs: [update]",
+                           "apiGroups: [''], resources: [configmaps], resourceNames: [b], verbs: [update]"})
+    EXPECT_THAT(rights(everywhere, op, rule), ElementsAre(HasSubstr("no binding"))) << rule;
+}
+
 TEST(Assumptions, AnAdmissionPolicyByItsBindings) {
   const auto documents = [](const std::string& operation, const std::string& actions) {
     return "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: "
