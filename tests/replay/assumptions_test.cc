@@ -233,6 +233,57 @@ TEST(Assumptions, AnAdmissionPolicyByItsBindings) {
   EXPECT_THAT(assumed(whole.substr(0, whole.find("---\n"))), IsEmpty()) << "it is bound by nothing";
 }
 
+TEST(Assumptions, AMutatingAdmissionPolicyByItsBindings) {
+  const auto documents = [](const std::string& operation) {
+    return "apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicy\nmetadata: {name: m}\n"
+           "spec: {matchConstraints: {resourceRules: [{apiGroups: [''], apiVersions: [v1], resources: "
+           "[configmaps], operations: [" +
+           operation + "]}]}}\n---\n";
+  };
+  const std::string binding =
+      "apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicyBinding\nmetadata: {name: "
+      "m}\nspec: {policyName: m}\n";
+  EXPECT_THAT(
+      assumed(documents("DELETE") + binding),
+      ElementsAre("mutatingadmissionpolicies/m: the MutatingAdmissionPolicy m allows what it matches: "
+                  "its expressions are not evaluated"));
+  EXPECT_THAT(assumed(documents("CREATE") + binding), IsEmpty());
+  EXPECT_THAT(assumed(documents("DELETE")), IsEmpty());
+}
+
+TEST(Assumptions, ANodeThatIsNotReadyWithAPodThatIsToGo) {
+  const auto documents = [](const std::string& status, const std::string& node) {
+    return "{apiVersion: v1, kind: Node, metadata: {name: n}, status: {conditions: [{type: Ready, status: " +
+           status +
+           "}]}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: team}, spec: "
+           "{nodeName: " +
+           node + "}}\n";
+  };
+  for (const char* status : {"'False'", "Unknown"})
+    EXPECT_THAT(assumed(documents(status, "n")),
+                ElementsAre("nodes/n: node n stops pods/team/p: its condition Ready is not True"));
+  EXPECT_THAT(assumed(documents("'True'", "n")), IsEmpty());
+  EXPECT_THAT(assumed(documents("'False'", "other")), IsEmpty());
+}
+
+TEST(Assumptions, AnApiServiceThatIsNotAvailable) {
+  const auto documents = [](const std::string& status) {
+    return "{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.m.example.com}, "
+           "spec: "
+           "{group: m.example.com, version: v1, service: {namespace: hooks, name: m}}, status: {conditions: "
+           "[{type: Available, status: " +
+           status +
+           "}]}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: m, namespace: hooks}, spec: "
+           "{selector: "
+           "{app: m}}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: m, namespace: hooks, labels: {app: "
+           "m}}}\n";
+  };
+  EXPECT_THAT(
+      assumed(documents("'False'")),
+      ElementsAre(HasSubstr("apiservices/v1.m.example.com answers: its condition Available is False")));
+  EXPECT_THAT(assumed(documents("'True'")), IsEmpty());
+}
+
 TEST(Assumptions, AnApiServiceWhereANamespaceEnds) {
   EXPECT_THAT(
       assumed("{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.m.example.com}, "
@@ -263,7 +314,7 @@ spec:
   scope: Namespaced
   names: {kind: Thing, plural: things, singular: thing}
   conversion: {strategy: Webhook, webhook: {clientConfig: {url: 'https://convert.example.io'}}}
-  versions: [{name: v1, served: true, storage: true}]
+  versions: [{name: v1, served: true, storage: true}, {name: v2, served: true, storage: false}]
 )";
   EXPECT_THAT(assumed(crd), IsEmpty()) << "no instance is to go";
   EXPECT_THAT(
