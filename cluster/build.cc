@@ -111,13 +111,14 @@ std::optional<Slot> Model::find(const kube::ObjectKey& key) const {
   return found == byKey.end() ? std::nullopt : std::optional<Slot>(found->second);
 }
 
-std::optional<PropagationPolicy> defaultPolicy(ModelRole role) {
-  return role == ModelRole::Job ? std::optional(PropagationPolicy::Orphan) : std::nullopt;
+std::optional<PropagationPolicy> defaultPolicy(const kube::GroupResource& type) {
+  const bool orphans = type == kube::kJobs || type == kube::kReplicationControllers;
+  return orphans ? std::optional(PropagationPolicy::Orphan) : std::nullopt;
 }
 
 bool Model::orphans(const ClientStep& step) const {
   if (step.verb != ClientStep::Verb::Delete) return false;
-  const auto policy = step.hasPolicy ? step.policy : defaultPolicy(slots[step.object].role);
+  const auto policy = step.hasPolicy ? step.policy : defaultPolicy(slots[step.object].key.type);
   return policy == PropagationPolicy::Orphan;
 }
 

@@ -78,6 +78,9 @@ void wireContainers(Builder& builder);
 void wireContainer(Model& model, Slot slot);  // one slot, into its namespace and its CRD
 void wireOwners(Builder& builder);
 void wireFinalizers(Builder& builder);
+void addCleanup(SlotInfo& info);  // that of its own controller
+// Has the slot's object carry these from its creation on; returns their bits.
+uint16_t addFinalizers(Builder& builder, Slot slot, const std::vector<std::string>& names);
 // What Pods cannot start without, and what the controllers in them act through.
 void wireNeeds(Builder& builder);
 // Returns the dependencies of providers that the manifests show.

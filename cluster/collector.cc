@@ -27,12 +27,15 @@ struct Owners {
   bool solid = false;
   bool dangling = false;
   bool waiting = false;
+  bool unresolved = false;  // one cannot be looked for: the collector fails there, and tries again
 };
 
 Owners classify(const Transition& transition, Slot slot, const ObjectState& object) {
   Owners result;
   for (size_t i = 0; i < transition.info(slot).owners.size(); ++i) {
     const ReferenceClass one = classOf(transition, object, slot, i);
+    result.unresolved =
+        result.unresolved || (one != ReferenceClass::None && transition.info(slot).owners[i].unresolved);
     result.solid = result.solid || one == ReferenceClass::Solid;
     result.dangling = result.dangling || one == ReferenceClass::Dangling;
     result.waiting = result.waiting || one == ReferenceClass::Waiting;
@@ -63,7 +66,9 @@ bool hasDependents(const Transition& transition, Slot slot, bool blockingOnly) {
 }
 
 // Some owners are solid and others are not: the references to the others are dropped.
-bool hasLooseReferences(const Owners& owners) { return owners.solid && (owners.dangling || owners.waiting); }
+bool hasLooseReferences(const Owners& owners) {
+  return owners.solid && (owners.dangling || owners.waiting) && !owners.unresolved;
+}
 
 void dropLooseReferences(Transition& transition, Slot slot) {
   ObjectState object = transition.state().object(slot);
@@ -99,7 +104,7 @@ bool collectorDeletes(const Transition& transition, Slot slot, const ObjectState
   // What already terminates is left alone, unless it waits for its own dependents in the foreground.
   if (!object.live() || object.owners == 0) return false;
   const Owners owners = classify(transition, slot, object);
-  return !owners.solid && (owners.dangling || owners.waiting);
+  return !owners.solid && (owners.dangling || owners.waiting) && !owners.unresolved;
 }
 
 DeleteRequest collectorRequest(const Transition& transition, Slot slot) {

@@ -2,6 +2,7 @@
 // the rest of the cluster goes on between them.
 #include "admission/deletion_effect.h"
 #include "cluster/transition.h"
+#include "kube/immortal_namespaces.h"
 
 namespace lastout::cluster {
 
@@ -51,14 +52,14 @@ bool Transition::isProtected(const DeleteRequest& request) const {
 }
 
 bool Transition::isRefused(const DeleteRequest& request) const {
-  return webhookFails(request.slot, &Interception::onDelete) || !decide(request).allowed ||
-         isProtected(request);
+  return kube::isImmortal(info(request.slot).key) || webhookFails(request.slot, &Interception::onDelete) ||
+         !decide(request).allowed || isProtected(request);
 }
 
 std::optional<PropagationPolicy> Transition::policyOf(const DeleteRequest& request) const {
   const bool isSaid = (state_.finalizers(request.slot) & (kForegroundBit | kOrphanBit)) != 0;
   if (request.policy || isSaid) return request.policy;
-  return defaultPolicy(info(request.slot).role);
+  return defaultPolicy(info(request.slot).key.type);
 }
 
 DeleteResult Transition::send(const DeleteRequest& request, Flight& flight) {
@@ -68,6 +69,7 @@ DeleteResult Transition::send(const DeleteRequest& request, Flight& flight) {
   // A Namespace that already terminates is answered without any review.
   if (info(request.slot).role == ModelRole::Namespace && isTerminating(request.slot))
     return DeleteResult::Done;
+  if (kube::isImmortal(info(request.slot).key)) return deny(request, flight, {}, "Forbidden");
   if (webhookFails(request.slot, &Interception::onDelete)) return deny(request, flight, {}, "InternalError");
   const admission::Decision decision = verdict_ != nullptr ? *verdict_ : decide(request);
   if (!decision.allowed) return deny(request, flight, decision);

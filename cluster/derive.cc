@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "cluster/builder.h"
+#include "criticalservice/pod_needs.h"
 #include "kube/encoding.h"
 #include "kube/well_known.h"
 
@@ -133,6 +134,65 @@ void putCurrentFirst(Builder& builder, Slot deployment) {
   if (current != children.end()) std::rotate(children.begin(), current, current + 1);
 }
 
+// The finalizers that a workload's Pod template gives its Pods; a ReplicaSet that is not in the files has the
+// template of its Deployment.
+std::vector<std::string> podFinalizersOf(const Builder& builder, Slot workload) {
+  const SlotInfo& info = builder.model.slots[workload];
+  if (const kube::Value* content = builder.content(workload))
+    return criticalservice::textsAt(*content, {"spec", "template", "metadata", "finalizers"});
+  const auto owner = std::ranges::find_if(info.owners, &OwnerLink::controller);
+  const bool hasOwner = owner != info.owners.end() && owner->owner != kNone;
+  return hasOwner ? podFinalizersOf(builder, owner->owner) : std::vector<std::string>();
+}
+
+// Its claim was deleted; one that has its name now is another.
+bool wasReleased(const Builder& builder, Slot volume) {
+  const kube::Value* content = builder.content(volume);
+  return content != nullptr && kube::textAt(*content, {"status", "phase"}) == "Released";
+}
+
+bool deletesClaims(const kube::Value& statefulSet) {
+  return kube::textAt(statefulSet, {"spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted"}) ==
+         "Delete";
+}
+
+// The claim that a StatefulSet makes from one of its templates for one of its Pods, if no file has it.
+void addClaim(Builder& builder, Slot set, const kube::Value& claimTemplate, Slot pod) {
+  Model& model = builder.model;
+  const kube::ObjectKey key{
+      kube::kPersistentVolumeClaims, model.slots[set].key.namespaceName,
+      kube::textAt(claimTemplate, {"metadata", "name"}) + "-" + model.slots[pod].key.name};
+  if (const auto given = model.find(key)) {
+    model.slots[*given].children.push_back(pod);
+    return;
+  }
+  const Slot claim =
+      appendSlot(model, key, ModelRole::PersistentVolumeClaim, model.slots[pod].presentAtStart);
+  builder.sources.resize(model.slots.size(), nullptr);
+  SlotInfo& info = model.slots[claim];
+  info.forms.front().labels = criticalservice::labelsAt(claimTemplate, {"metadata", "labels"});
+  addCleanup(info);
+  addFinalizers(builder, claim, criticalservice::textsAt(claimTemplate, {"metadata", "finalizers"}));
+  if (deletesClaims(*builder.content(set))) {
+    const bool controls = kube::deletesPodsFirst(model.kubernetes);  // since 1.33
+    addOwner(model, claim, {.owner = set, .controller = controls, .blockOwnerDeletion = controls}, true);
+  }
+  model.slots[claim].children.push_back(pod);
+}
+
+// Claims of what a StatefulSet runs at the start; Pods that the files have name their claims themselves.
+void deriveClaims(Builder& builder, Slot set) {
+  const kube::Value* content = builder.content(set);
+  if (content == nullptr || builder.model.slots[set].role != ModelRole::StatefulSet) return;
+  const std::vector<Slot> pods = builder.model.slots[set].children;
+  for (const kube::Value& claimTemplate : kube::listAt(*content, {"spec", "volumeClaimTemplates"})) {
+    for (const Slot pod : pods) {
+      const bool isDerived = builder.sources[pod] == nullptr;
+      if (isDerived && builder.model.slots[pod].presentAtStart) addClaim(builder, set, claimTemplate, pod);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Slot> podsOf(const Model& model, Slot workload) {
@@ -205,6 +265,11 @@ void deriveChildren(Builder& builder) {
     // One at least, absent: what it mounts and who intercepts it is then known of those that a step adds.
     addPods(model, slot, std::max<size_t>(replicas, 1), present ? replicas : 0);
     builder.sources.resize(model.slots.size(), nullptr);
+    const std::vector<std::string> finalizers = podFinalizersOf(builder, slot);
+    for (const Slot pod : std::vector<Slot>(model.slots[slot].children)) {
+      if (builder.sources[pod] == nullptr) addFinalizers(builder, pod, finalizers);
+    }
+    deriveClaims(builder, slot);
   }
 }
 
@@ -254,7 +319,7 @@ void bindVolumes(Builder& builder) {
   };
   for (Slot volume = 0; volume < model.slots.size(); ++volume) {
     SlotInfo& info = model.slots[volume];
-    if (info.role != ModelRole::PersistentVolume) continue;
+    if (info.role != ModelRole::PersistentVolume || wasReleased(builder, volume)) continue;
     const auto claimOfVolume = keyAt(volume, kube::kPersistentVolumeClaims, {"spec", "claimRef", "namespace"},
                                      {"spec", "claimRef", "name"});
     for (Slot claim = 0; claim < model.slots.size(); ++claim) {

@@ -49,6 +49,10 @@ void wirePod(Model& model, Slot pod, Slot sibling) {
     if (std::find(claim.children.begin(), claim.children.end(), sibling) != claim.children.end())
       claim.children.push_back(pod);
   }
+  model.slots[pod].finalizers = model.slots[sibling].finalizers;
+  model.slots[pod].finalizersAtCreation = model.slots[sibling].finalizersAtCreation;
+  refreshConditions(model, pod);
+  findRemovals(model, pod);
   model.slots[pod].interceptions = model.slots[sibling].interceptions;
   model.slots[pod].startsWith = model.slots[sibling].startsWith;
   model.slots[pod].rights = model.slots[sibling].rights;
@@ -123,8 +127,9 @@ kube::Result<uint16_t> finalizerMask(Model& model, Slot slot, const std::vector<
           problem(model.name(slot) + " has over its life " + tooManyFinalizers(model.slots[slot])));
     mask |= *bit;
   }
-  // What its own controller keeps on it is not the client's to set: a patch leaves it.
-  if (model.slots[slot].role == ModelRole::Namespace) mask |= model.slots[slot].cleanupBit;
+  // A patch of metadata leaves spec.finalizers.
+  if (model.slots[slot].role == ModelRole::Namespace)
+    mask |= model.slots[slot].cleanupBit | model.slots[slot].namespaceBits;
   refreshConditions(model, slot);
   findRemovals(model, slot);
   return mask;

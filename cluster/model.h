@@ -77,13 +77,17 @@ enum class ModelRole : uint8_t {
 bool hasReplicas(ModelRole role);
 
 // Returns the policy of a DELETE that names none, if the object's finalizers do not say it either: batch/v1
-// orphans the Pods of a Job. nullopt: dependents go in the background, as of all other types.
-std::optional<PropagationPolicy> defaultPolicy(ModelRole role);
+// orphans the Pods of a Job, and v1 those of a ReplicationController. nullopt: dependents go in the
+// background, as of all other types.
+std::optional<PropagationPolicy> defaultPolicy(const kube::GroupResource& type);
 
 struct OwnerLink {
   Slot owner = kNone;
   bool controller = false;
   bool blockOwnerDeletion = false;
+  // The garbage collector cannot look for it: a type that no API server serves, or a namespaced owner of a
+  // cluster-scoped object. It leaves the dependent alone.
+  bool unresolved = false;
 };
 
 // Somebody whom the API server calls by way of a Service: for an object's CREATE, UPDATE or DELETE a webhook
@@ -94,6 +98,7 @@ struct Interception {
   std::string webhook;             // its name in the configuration; empty: it has none
   kube::ObjectKey serviceKey;      // the Service it is reached through
   Slot service = kNone;            // the same; kNone: it is not in the model, so that nobody answers
+  bool lacksPort = false;          // the Service has no port of the number that is called
   bool hasOtherEndpoints = false;  // the Service selects no Pods: whoever is behind it is taken to answer
   std::vector<Slot> workloads;     // what that Service selects
   // The requests for which it is called (kube::ReviewedOperations).
@@ -157,9 +162,10 @@ struct SlotInfo {
   uint16_t cleanupBit = 0;  // what its own controller removes: a CRD's clean-up, a Namespace's "kubernetes",
                             // a claim's pvc-protection, a volume's pv-protection, the clean-up of a work or
                             // of a ManifestWorkReplicaSet
-  uint16_t keptBit = 0;     // AppliedManifestWork: lastout's finalizer, where lastout keeps works
-  uint16_t heldBit = 0;     // what a CriticalService that says Hold names: lastout's finalizer for that
-  uint16_t policyBits = 0;  // the finalizers by which deletion policies hold it
+  uint16_t namespaceBits = 0;  // Namespace: those of its spec, which /finalize alone takes off
+  uint16_t keptBit = 0;        // AppliedManifestWork: lastout's finalizer, where lastout keeps works
+  uint16_t heldBit = 0;        // what a CriticalService that says Hold names: lastout's finalizer for that
+  uint16_t policyBits = 0;     // the finalizers by which deletion policies hold it
   std::vector<uint32_t>
       followers;  // CriticalServices for whose sake lastout follows its type (admission/guards.h)
   std::vector<uint32_t> peers;    // those of them whose provider is of its type

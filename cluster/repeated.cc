@@ -87,8 +87,8 @@ bool sameWebhook(const kube::Value& a, const kube::Value& b) {
                                : same(left, right);
   return sameRules && (policy(a) == "Ignore") == (policy(b) == "Ignore") &&
          sameField({"clientConfig", "service", "namespace"}) &&
-         sameField({"clientConfig", "service", "name"}) && sameField({"namespaceSelector"}) &&
-         sameField({"objectSelector"});
+         sameField({"clientConfig", "service", "name"}) && sameField({"clientConfig", "service", "port"}) &&
+         sameField({"namespaceSelector"}) && sameField({"objectSelector"});
 }
 
 bool sameWebhooks(const kube::Object& a, const kube::Object& b) {
@@ -117,6 +117,7 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
       if (role == ModelRole::Job && !sameAt(first, again, {"spec", "ttlSecondsAfterFinished"}))
         return "spec.ttlSecondsAfterFinished";
       if (!sameAt(first, again, {"spec", "template", "metadata", "labels"})) return "Pod labels";
+      if (!sameAt(first, again, {"spec", "template", "metadata", "finalizers"})) return "Pod finalizers";
       [[fallthrough]];
     case ModelRole::Pod:
       return mountedClaims(first.content, role) == mountedClaims(again.content, role) ? kNothing : "volumes";
@@ -128,8 +129,10 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
     return "spec.deleteOption.ttlSecondsAfterFinished";
   if (role == ModelRole::ManifestWorkReplicaSet && !sameAt(first, again, {"spec", "cascadeDeletionPolicy"}))
     return "spec.cascadeDeletionPolicy";
+  if (role == ModelRole::Namespace && !sameAt(first, again, {"spec", "finalizers"})) return "spec.finalizers";
   if (again.key.type == kube::kServices && !sameAt(first, again, {"spec", "selector"}))
     return "spec.selector";
+  if (again.key.type == kube::kServices && !sameAt(first, again, {"spec", "ports"})) return "spec.ports";
   if (role == ModelRole::PersistentVolume && !sameAt(first, again, {"spec", "claimRef", "name"}))
     return "spec.claimRef";
   if (role == ModelRole::PersistentVolumeClaim && !sameAt(first, again, {"spec", "volumeName"}))

@@ -1,5 +1,6 @@
 // Clients: what people and their tools ask for.
 #include "cluster/transition.h"
+#include "kube/immortal_namespaces.h"
 
 namespace lastout::cluster {
 
@@ -72,6 +73,8 @@ void dryRun(Transition& transition, uint32_t step) {
   const ClientStep& spec = transition.model().steps[step];
   if (!transition.isPresent(spec.object)) {
     refuse(transition, step, "NotFound");
+  } else if (kube::isImmortal(transition.info(spec.object).key)) {
+    refuse(transition, step, "Forbidden");
   } else if (transition.webhookFails(spec.object, &Interception::onDelete)) {
     refuse(transition, step, "InternalError");
   } else {

@@ -12,19 +12,26 @@ namespace lastout::cluster {
 
 namespace {
 
+// The Job controller takes it off every Pod that has stopped, and off those whose Job is gone.
+constexpr std::string_view kJobTracking = "batch.kubernetes.io/job-tracking";
+
 // The owner that a reference names: in the dependent's namespace, or cluster-scoped.
-Slot ownerSlot(const Builder& builder, Slot dependent, const kube::OwnerReference& reference) {
+OwnerLink ownerOf(const Builder& builder, Slot dependent, const kube::OwnerReference& reference) {
+  OwnerLink link{
+      .owner = kNone, .controller = reference.controller, .blockOwnerDeletion = reference.blockOwnerDeletion};
   const kube::ResourceType* type =
       builder.input.types.findKind(kube::groupOf(reference.apiVersion), reference.kind);
-  if (type == nullptr) return kNone;
   const std::string& space = builder.model.slots[dependent].key.namespaceName;
+  link.unresolved = type == nullptr || (type->namespaced && space.empty());
+  if (link.unresolved) return link;
   const auto owner =
       builder.model.find({type->type, type->namespaced ? space : std::string(), reference.name});
-  if (!owner) return kNone;
+  if (!owner) return link;
   const kube::Object* source = builder.sources[*owner];
   const bool another = source != nullptr && !source->meta.uid.empty() && !reference.uid.empty() &&
                        source->meta.uid != reference.uid;
-  return another ? kNone : *owner;
+  if (!another) link.owner = *owner;
+  return link;
 }
 
 }  // namespace
@@ -81,25 +88,41 @@ std::string tooManyFinalizers(const SlotInfo& slot) {
          slot.finalizers[static_cast<size_t>(std::countr_zero(slot.cleanupBit))];
 }
 
+// A CRD gets its finalizer with the DELETE (as recorded), the others when they are created; of an object that
+// terminates already, the manifest says what is left.
+void addCleanup(SlotInfo& info) {
+  const std::string_view cleanup = cleanupFinalizer(info);
+  if (cleanup.empty()) return;
+  info.cleanupBit = finalizerBit(info, cleanup).value_or(0);
+  if (info.role == ModelRole::Namespace || (info.role != ModelRole::Crd && !info.terminatingAtStart))
+    info.finalizersAtCreation |= info.cleanupBit;
+}
+
+uint16_t addFinalizers(Builder& builder, Slot slot, const std::vector<std::string>& names) {
+  SlotInfo& info = builder.model.slots[slot];
+  uint16_t bits = 0;
+  for (const std::string& name : names) {
+    if (info.role == ModelRole::Pod && name == kJobTracking) continue;
+    const std::optional<uint16_t> bit = finalizerBit(info, name);
+    if (!bit) {
+      builder.fail(slot, "has " + tooManyFinalizers(info));
+      break;
+    }
+    bits |= *bit;
+  }
+  info.finalizersAtCreation |= bits;
+  return bits;
+}
+
 void wireFinalizers(Builder& builder) {
   for (Slot slot = 0; slot < builder.model.slots.size(); ++slot) {
     SlotInfo& info = builder.model.slots[slot];
-    if (const std::string_view cleanup = cleanupFinalizer(info); !cleanup.empty()) {
-      info.cleanupBit = finalizerBit(info, cleanup).value_or(0);
-      // A CRD gets its finalizer with the DELETE (as recorded), the others when they are created; of an
-      // object that terminates already, the manifest says what is left.
-      if (info.role == ModelRole::Namespace || (info.role != ModelRole::Crd && !info.terminatingAtStart))
-        info.finalizersAtCreation |= info.cleanupBit;
-    }
+    addCleanup(info);
     if (builder.sources[slot] == nullptr) continue;
-    for (const std::string& name : builder.sources[slot]->meta.finalizers) {
-      const std::optional<uint16_t> bit = finalizerBit(info, name);
-      if (!bit) {
-        builder.fail(slot, "has " + tooManyFinalizers(info));
-        break;
-      }
-      info.finalizersAtCreation |= *bit;
-    }
+    addFinalizers(builder, slot, builder.sources[slot]->meta.finalizers);
+    if (info.role == ModelRole::Namespace)
+      info.namespaceBits = addFinalizers(
+          builder, slot, criticalservice::textsAt(builder.sources[slot]->content, {"spec", "finalizers"}));
   }
 }
 
@@ -107,9 +130,7 @@ void wireOwners(Builder& builder) {
   for (Slot slot = 0; slot < builder.model.slots.size(); ++slot) {
     if (builder.sources[slot] == nullptr) continue;
     for (const kube::OwnerReference& reference : builder.sources[slot]->meta.ownerReferences) {
-      const OwnerLink link{.owner = ownerSlot(builder, slot, reference),
-                           .controller = reference.controller,
-                           .blockOwnerDeletion = reference.blockOwnerDeletion};
+      const OwnerLink link = ownerOf(builder, slot, reference);
       const std::vector<OwnerLink>& owners = builder.model.slots[slot].owners;
       const bool known = link.owner != kNone &&
                          std::any_of(owners.begin(), owners.end(),

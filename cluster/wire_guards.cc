@@ -126,7 +126,8 @@ std::vector<Slot> workloadsBehind(const Builder& builder, const kube::Object& se
 }
 
 // Returns a call by way of that Service, without its operations.
-Interception called(const Builder& builder, Slot configuration, const kube::ObjectKey& service) {
+Interception called(const Builder& builder, Slot configuration, const kube::CallAddress& address) {
+  const kube::ObjectKey& service = address.service;
   Interception interception;
   interception.configuration = configuration;
   interception.serviceKey = service;
@@ -134,25 +135,30 @@ Interception called(const Builder& builder, Slot configuration, const kube::Obje
   if (interception.service == kNone) return interception;
   const kube::Object* source = builder.sources[interception.service];
   if (source == nullptr) return interception;
+  interception.lacksPort = !kube::hasPort(source->content, address.port);
   interception.hasOtherEndpoints = kube::endpointSourceOf(source->content) != kube::EndpointSource::Pods;
   interception.workloads = workloadsBehind(builder, *source);
   return interception;
+}
+
+std::vector<std::string> versionsOf(const Builder& builder, const SlotInfo& info) {
+  return kube::servedVersions(info.key.type, info.crd == kNone ? nullptr : builder.content(info.crd));
 }
 
 void addWebhook(Builder& builder, Slot configuration, const kube::CalledWebhook& webhook) {
   Model& model = builder.model;
   // Those that may fail without harm, and those that are called by a URL (replay/assumptions.h).
   if (webhook.failureIsIgnored || webhook.address.isUrl()) return;
-  Interception interception = called(builder, configuration, webhook.address.service);
+  Interception interception = called(builder, configuration, webhook.address);
   // lastout itself, which runs outside of the files.
   if (webhook.isOfLastout() && interception.service == kNone) return;
   interception.webhook = webhook.name;
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
     SlotInfo& info = model.slots[slot];
     const Slot space = info.key.type == kube::kNamespaces ? slot : info.namespaceSlot;
-    const kube::ReviewedOperations reviewed =
-        kube::reviewedOperations(webhook, info.key, info.forms.front().labels,
-                                 space == kNone ? nullptr : &model.slots[space].forms.front().labels);
+    const kube::ReviewedOperations reviewed = kube::reviewedOperations(
+        webhook, info.key, info.forms.front().labels,
+        space == kNone ? nullptr : &model.slots[space].forms.front().labels, versionsOf(builder, info));
     if (!reviewed.any()) continue;
     interception.onCreate = reviewed.onCreate;
     interception.onUpdate = reviewed.onUpdate;
@@ -167,7 +173,7 @@ void addWebhook(Builder& builder, Slot configuration, const kube::CalledWebhook&
 // stored.
 void addConversion(Builder& builder, Slot crd, const kube::CallAddress& address) {
   if (address.isUrl()) return;
-  Interception interception = called(builder, crd, address.service);
+  Interception interception = called(builder, crd, address);
   interception.onCreate = interception.onUpdate = interception.onDelete = interception.onCleanup = true;
   for (SlotInfo& info : builder.model.slots) {
     if (info.crd == crd) info.interceptions.push_back(interception);
@@ -201,13 +207,13 @@ void wireWebhooks(Builder& builder) {
     const kube::Value* content = builder.content(slot);
     if (content == nullptr) continue;
     const SlotInfo& info = builder.model.slots[slot];
-    const auto conversion = info.role == ModelRole::Crd ? kube::conversionOf(*content) : std::nullopt;
+    const auto conversion = info.role == ModelRole::Crd ? kube::calledConversionOf(*content) : std::nullopt;
     if (conversion) addConversion(builder, slot, *conversion);
     for (const kube::CalledWebhook& webhook : kube::webhooksOf(info.key.type, *content))
       addWebhook(builder, slot, webhook);
     if (info.key.type != kube::kApiServices) continue;
     if (const auto address = kube::aggregatedServerOf(*content))
-      builder.model.apiServices.push_back(called(builder, slot, address->service));
+      builder.model.apiServices.push_back(called(builder, slot, *address));
   }
 }
 

@@ -147,6 +147,14 @@ bool isBehind(const kube::Object& service, const kube::Object& object) {
                                : labelsAt(object.content, {"spec", "template", "metadata", "labels"}));
 }
 
+std::vector<std::string> textsAt(const kube::Value& value, std::initializer_list<std::string_view> path) {
+  std::vector<std::string> texts;
+  forEachItem(value.at(path), [&](const kube::Value& item) {
+    if (const std::string* text = item.asString()) texts.push_back(*text);
+  });
+  return texts;
+}
+
 void forEachItem(const kube::Value* list, const std::function<void(const kube::Value& item)>& visit) {
   if (list == nullptr || list->asList() == nullptr) return;
   for (const kube::Value& item : *list->asList()) visit(item);

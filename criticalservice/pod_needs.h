@@ -44,6 +44,8 @@ kube::Labels labelsAt(const kube::Value& value, std::initializer_list<std::strin
 bool selects(const kube::Labels& selector, const kube::Labels& podLabels);
 // True if the Service selects Pods of the object: a Pod, or what has a Pod template.
 bool isBehind(const kube::Object& service, const kube::Object& object);
+// The strings of a list; what is none is left out.
+std::vector<std::string> textsAt(const kube::Value& value, std::initializer_list<std::string_view> path);
 // Calls visit(item) for the items of a list, and not at all where there is none.
 void forEachItem(const kube::Value* list, const std::function<void(const kube::Value& item)>& visit);
 

@@ -10,14 +10,6 @@
 namespace lastout::criticalservice {
 namespace {
 
-std::vector<std::string> textsAt(const kube::Value& value, std::string_view field) {
-  std::vector<std::string> texts;
-  forEachItem(value.find(field), [&](const kube::Value& item) {
-    if (const std::string* text = item.asString()) texts.push_back(*text);
-  });
-  return texts;
-}
-
 bool includes(const std::vector<std::string>& list, const std::string& name) {
   return std::ranges::any_of(list, [&](const std::string& one) { return one == "*" || one == name; });
 }
@@ -82,8 +74,8 @@ class Allowing {
 std::vector<RoleRule> rulesOf(const kube::Object& role) {
   std::vector<RoleRule> rules;
   forEachItem(role.content.find("rules"), [&](const kube::Value& rule) {
-    rules.push_back({textsAt(rule, "apiGroups"), textsAt(rule, "resources"), textsAt(rule, "verbs"),
-                     textsAt(rule, "resourceNames")});
+    rules.push_back({textsAt(rule, {"apiGroups"}), textsAt(rule, {"resources"}), textsAt(rule, {"verbs"}),
+                     textsAt(rule, {"resourceNames"})});
   });
   return rules;
 }

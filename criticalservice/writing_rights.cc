@@ -100,6 +100,15 @@ WritingRights::Ways WritingRights::toUpdate(const Account& account, const kube::
   return found;
 }
 
+bool WritingRights::mayUpdate(const Account& account, const kube::ObjectKey& object) const {
+  const auto allow = [&](const std::vector<RoleRule>& rules) { return allowUpdating(rules, object); };
+  return std::ranges::any_of(bindings_, [&](const Binding& binding) {
+    const std::string& space = binding.key.namespaceName;
+    return binds(binding, account) && (space.empty() || space == object.namespaceName) &&
+           !waysBy(binding, allow).empty();
+  });
+}
+
 WritingRights::Ways WritingRights::toActIn(const Account& account, const std::string& namespaceName) const {
   Ways found;
   for (const Binding& binding : bindings_) {

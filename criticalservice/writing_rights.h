@@ -28,6 +28,10 @@ class WritingRights {
   // The ways by RoleBindings in the object's namespace. None: no RoleBinding there may grant it, or the
   // account may update the object by a ClusterRoleBinding, whatever becomes of that namespace.
   Ways toUpdate(const Account& account, const kube::ObjectKey& object) const;
+  // True if some binding may let the account update the object, in its namespace or everywhere.
+  bool mayUpdate(const Account& account, const kube::ObjectKey& object) const;
+  // True if any role or binding was put.
+  bool isAnyKnown() const { return !bindings_.empty() || !roles_.empty(); }
   // The ways to change anything in the namespace as this account.
   Ways toActIn(const Account& account, const std::string& namespaceName) const;
   // Returns the role by which the account may update "<type>/finalizers", in some namespace or in all;

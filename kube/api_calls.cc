@@ -1,5 +1,7 @@
 #include "kube/api_calls.h"
 
+#include <algorithm>
+
 #include "kube/fields.h"
 #include "kube/well_known.h"
 
@@ -9,7 +11,10 @@ namespace {
 CallAddress addressIn(const Value* client) {
   const Value* service = client == nullptr ? nullptr : client->find("service");
   if (service == nullptr) return {};
-  return {{kServices, textAt(*service, {"namespace"}), textAt(*service, {"name"})}};
+  CallAddress address{.service = {kServices, textAt(*service, {"namespace"}), textAt(*service, {"name"})}};
+  if (const Value* port = service->find("port"); port != nullptr && port->asInteger() != nullptr)
+    address.port = *port->asInteger();
+  return address;
 }
 
 CalledWebhook webhookOf(const Value& webhook) {
@@ -34,6 +39,25 @@ std::string_view cleanupSubresource(const GroupResource& type) {
   return type == kCustomResourceDefinitions ? std::string_view("status") : std::string_view();
 }
 
+// All objects are stored in the only version that is served.
+bool hasOneVersion(const Value& crd) {
+  std::string_view stored;
+  size_t served = 0;
+  for (const Value& version : listAt(crd, {"spec", "versions"})) {
+    const auto says = [&](std::string_view field) {
+      const Value* value = version.find(field);
+      return value != nullptr && value->asBool() != nullptr && *value->asBool();
+    };
+    served += says("served") ? 1 : 0;
+    if (says("served") && says("storage")) stored = textAt(version, {"name"});
+  }
+  const Value::List& storedVersions = listAt(crd, {"status", "storedVersions"});
+  return served == 1 && !stored.empty() &&
+         std::all_of(storedVersions.begin(), storedVersions.end(), [&](const Value& version) {
+           return version.asString() != nullptr && *version.asString() == stored;
+         });
+}
+
 }  // namespace
 
 std::vector<CalledWebhook> webhooksOf(const GroupResource& type, const Value& configuration) {
@@ -46,7 +70,8 @@ std::vector<CalledWebhook> webhooksOf(const GroupResource& type, const Value& co
 }
 
 ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const ObjectKey& object,
-                                      const Labels& labels, const Labels* namespaceLabels) {
+                                      const Labels& labels, const Labels* namespaceLabels,
+                                      const std::vector<std::string>& versions) {
   ReviewedOperations result;
   // Webhook configurations themselves are exempt (docs/semantics.md, "The rules").
   if (object.type.group == kAdmissionRegistrationGroup) return result;
@@ -57,13 +82,19 @@ ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const Object
                             object.type == kNamespaces ? object.name : object.namespaceName);
   const auto reaches = [&](std::string_view operation, std::string_view subresource,
                            const Labels& labelsOfObject) {
-    const AdmissionAttributes request{.operation = operation,
-                                      .type = object.type,
-                                      .version = {},
-                                      .subresource = subresource,
-                                      .namespaceName = object.namespaceName,
-                                      .name = object.name};
-    return webhook.matches.objectSelector.matches(labelsOfObject) && matchesRules(webhook.matches, request) &&
+    AdmissionAttributes request{.operation = operation,
+                                .type = object.type,
+                                .version = {},
+                                .subresource = subresource,
+                                .namespaceName = object.namespaceName,
+                                .name = object.name};
+    const auto matches = [&](std::string_view version) {
+      request.version = version;
+      return matchesRules(webhook.matches, request);
+    };
+    const bool matchesAny =
+        versions.empty() ? matches({}) : std::any_of(versions.begin(), versions.end(), matches);
+    return webhook.matches.objectSelector.matches(labelsOfObject) && matchesAny &&
            (namespaceLabels == nullptr || matchesNamespace(webhook.matches, request, labelsOfNamespace));
   };
   result.onCreate = reaches("CREATE", {}, labels);
@@ -76,15 +107,43 @@ ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const Object
   return result;
 }
 
+std::vector<std::string> servedVersions(const GroupResource& type, const Value* crd) {
+  // Kubernetes serves one version of these, and a few of other built-in types.
+  const bool isBuiltIn = type.group.empty() || type.group == kAppsGroup || type.group == kBatchGroup;
+  if (crd == nullptr) return isBuiltIn ? std::vector<std::string>{"v1"} : std::vector<std::string>();
+  std::vector<std::string> versions;
+  for (const Value& version : listAt(*crd, {"spec", "versions"})) {
+    const Value* served = version.find("served");
+    if (served == nullptr || served->asBool() == nullptr || *served->asBool())
+      versions.push_back(textAt(version, {"name"}));
+  }
+  return versions;
+}
+
 std::optional<CallAddress> conversionOf(const Value& crd) {
   const Value* conversion = crd.at({"spec", "conversion"});
   if (conversion == nullptr || textAt(*conversion, {"strategy"}) != "Webhook") return std::nullopt;
   return addressIn(conversion->at({"webhook", "clientConfig"}));
 }
 
+std::optional<CallAddress> calledConversionOf(const Value& crd) {
+  return hasOneVersion(crd) ? std::nullopt : conversionOf(crd);
+}
+
 std::optional<CallAddress> aggregatedServerOf(const Value& apiService) {
   const CallAddress address = addressIn(apiService.find("spec"));
   return address.isUrl() ? std::nullopt : std::optional<CallAddress>(address);
+}
+
+bool hasPort(const Value& service, int64_t port) {
+  const Value::List& ports = listAt(service, {"spec", "ports"});
+  if (ports.empty() || endpointSourceOf(service) == EndpointSource::External) return true;
+  return std::any_of(ports.begin(), ports.end(), [&](const Value& one) {
+    const Value* number = one.find("port");
+    const std::string& protocol = textAt(one, {"protocol"});
+    return number != nullptr && number->asInteger() != nullptr && *number->asInteger() == port &&
+           (protocol.empty() || protocol == "TCP");
+  });
 }
 
 EndpointSource endpointSourceOf(const Value& service) {

@@ -16,6 +16,7 @@ namespace lastout::kube {
 // How an API server reaches somebody.
 struct CallAddress {
   ObjectKey service;  // without a name: by a URL
+  int64_t port = 443;
   bool isUrl() const { return service.name.empty(); }
 };
 
@@ -47,17 +48,29 @@ struct CalledWebhook {
 std::vector<CalledWebhook> webhooksOf(const GroupResource& type, const Value& configuration);
 
 // Returns the requests for the object about which the webhook is asked, whatever its matchConditions say and
-// whichever version the request has. `namespaceLabels`: of the object's namespace, or a Namespace's own;
-// nullptr: they are not known, and match.
+// whichever of `versions` (as of servedVersions()) the request has. `namespaceLabels`: of the object's
+// namespace, or a Namespace's own; nullptr: they are not known, and match.
 ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const ObjectKey& object,
-                                      const Labels& labels, const Labels* namespaceLabels);
+                                      const Labels& labels, const Labels* namespaceLabels,
+                                      const std::vector<std::string>& versions);
+
+// Returns the versions in which requests for objects of the type may come, as far as that is known; empty:
+// in any. `crd`: that of the type; nullptr: there is none.
+std::vector<std::string> servedVersions(const GroupResource& type, const Value* crd);
 
 // Returns the address of the CRD's conversion webhook; nullopt: it has none.
 std::optional<CallAddress> conversionOf(const Value& crd);
+// Returns the same where it is called; nullopt also: all objects are stored in the only version that is
+// served, so that nothing is converted.
+std::optional<CallAddress> calledConversionOf(const Value& crd);
 
 // Returns the address of the API server behind the APIService; nullopt: the asked API server serves it
 // itself.
 std::optional<CallAddress> aggregatedServerOf(const Value& apiService);
+
+// True if the Service has a port of that number, or leads out of the cluster; true of one whose manifest has
+// no list of ports.
+bool hasPort(const Value& service, int64_t port);
 
 // How a Service gets its endpoints.
 enum class EndpointSource : uint8_t {

@@ -239,6 +239,11 @@ kube::Errors uncovered(const cluster::Model& model) {
   if (std::ranges::any_of(model.slots, hasReplicaSets)) refuse("ManifestWorkReplicaSets");
   if (std::ranges::any_of(model.slots, [](const SlotInfo& info) { return info.timeToLive.has_value(); }))
     refuse("ttlSecondsAfterFinished");
+  const auto isUnresolved = [](const SlotInfo& info) {
+    return std::ranges::any_of(info.owners, &cluster::OwnerLink::unresolved);
+  };
+  if (std::ranges::any_of(model.slots, isUnresolved))
+    refuse("owners that the garbage collector cannot look for");
   if (!model.policies.none()) refuse("DeletionPolicies");
   if (std::ranges::any_of(model.steps,
                           [](const ClientStep& step) { return step.verb == ClientStep::Verb::SetForm; }))

@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include "kube/immortal_namespaces.h"
+
 namespace lastout::prove {
 
 namespace {
@@ -147,6 +149,8 @@ std::string roleOf(ModelRole role) {
 
 void TableWriter::objects() {
   bySlot("role(s: slot_t): role_t", "Plain", [&](Slot slot) { return roleOf(model_.slots[slot].role); });
+  bySlot("is_immortal(s: slot_t): boolean", "false",
+         [&](Slot slot) { return word(kube::isImmortal(model_.slots[slot].key)); });
   bySlot("namespace_of(s: slot_t): slot_t", "nobody",
          [&](Slot slot) { return names_.slot(model_.slots[slot].namespaceSlot); });
   bySlot("crd_of(s: slot_t): slot_t", "nobody",
@@ -213,6 +217,7 @@ void TableWriter::collectCalls() {
 }
 
 std::string TableWriter::answers(const Interception& whom) const {
+  if (whom.lacksPort) return word(false);
   if (whom.hasOtherEndpoints) return present(whom.service);
   std::vector<std::string> any;
   for (const Slot workload : whom.workloads)

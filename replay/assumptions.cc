@@ -11,6 +11,7 @@
 #include "kube/fields.h"
 #include "kube/selector.h"
 #include "kube/well_known.h"
+#include "replay/controller_needs.h"
 #include "replay/names.h"
 
 namespace lastout::replay {
@@ -31,6 +32,22 @@ bool isDefaultRole(const kube::ObjectKey& role) {
   static constexpr std::string_view kDefaults[] = {"cluster-admin", "admin", "edit", "view"};
   return role.type == kube::kClusterRoles &&
          (role.name.starts_with("system:") || std::ranges::find(kDefaults, role.name) != std::end(kDefaults));
+}
+
+const kube::GroupResource& nodes() {
+  static const kube::GroupResource kType{"", "nodes"};
+  return kType;
+}
+
+const kube::GroupResource& mutatingBindings() {
+  static const kube::GroupResource kType{std::string(kube::kAdmissionRegistrationGroup),
+                                         "mutatingadmissionpolicybindings"};
+  return kType;
+}
+
+bool isCondition(const kube::Value& content, std::string_view type, std::string_view status) {
+  const kube::Value* condition = kube::statusCondition(content, type);
+  return condition != nullptr && kube::textAt(*condition, {"status"}) == status;
 }
 
 // {resourceRules, excludeResourceRules, namespaceSelector, objectSelector}; `everything`: no rules are all.
@@ -76,7 +93,11 @@ class AssumptionFinder {
       for (const kube::CalledWebhook& webhook : webhooks) addWebhook(*object, webhook);
       if (key.type == kube::kCustomResourceDefinitions) addConversion(*object);
       if (key.type == kube::kApiServices) addApiService(*object);
-      if (key.type == kube::kValidatingAdmissionPolicyBindings) addPolicy(*object);
+      if (key.type == nodes()) addNode(*object);
+      if (key.type == kube::kValidatingAdmissionPolicyBindings)
+        addPolicy(*object, kube::kValidatingAdmissionPolicies, "ValidatingAdmissionPolicy");
+      if (key.type == mutatingBindings())
+        addPolicy(*object, kube::kMutatingAdmissionPolicies, "MutatingAdmissionPolicy");
     }
     for (const Slot slot : compiled_.goal) addFinalizersToCome(slot);
     addControllers();
@@ -145,7 +166,14 @@ class AssumptionFinder {
                                       Slot slot) const {
     const Slot space = info.key.type == kube::kNamespaces ? slot : info.namespaceSlot;
     return kube::reviewedOperations(webhook, info.key, info.forms.front().labels,
-                                    space == kNone ? nullptr : &model_.slots[space].forms.front().labels);
+                                    space == kNone ? nullptr : &model_.slots[space].forms.front().labels,
+                                    kube::servedVersions(info.key.type, crdOf(info)));
+  }
+
+  // The manifest of the CRD that defines its type; nullptr: there is none.
+  const kube::Value* crdOf(const SlotInfo& info) const {
+    const kube::Object* crd = object(kube::crdKey(info.key.type));
+    return crd == nullptr ? nullptr : &crd->content;
   }
 
   // It is asked about a request that ends an object of the goal.
@@ -166,7 +194,7 @@ class AssumptionFinder {
     if (address.isUrl()) return "it is reached by URL";
     const std::string service = address.service.namespaceName + "/" + address.service.name;
     const kube::Object* source = object(address.service);
-    if (source == nullptr) return {};
+    if (source == nullptr || !kube::hasPort(source->content, address.port)) return {};
     switch (kube::endpointSourceOf(source->content)) {
       case kube::EndpointSource::ByHand:
         return "its Service " + service + " has no selector, so somebody writes its endpoints";
@@ -190,9 +218,9 @@ class AssumptionFinder {
 
   bool hasPodsBehind(const kube::CallAddress& address) const {
     const kube::Object* source = object(address.service);
-    return source != nullptr && std::ranges::any_of(objects_, [&](const auto& one) {
-             return criticalservice::isBehind(*source, *one.second);
-           });
+    return source != nullptr && kube::hasPort(source->content, address.port) &&
+           std::ranges::any_of(
+               objects_, [&](const auto& one) { return criticalservice::isBehind(*source, *one.second); });
   }
 
   void addWebhook(const kube::Object& configuration, const kube::CalledWebhook& webhook) {
@@ -221,7 +249,7 @@ class AssumptionFinder {
   }
 
   void addConversion(const kube::Object& crd) {
-    const auto address = kube::conversionOf(crd.content);
+    const auto address = kube::calledConversionOf(crd.content);
     const auto slot = model_.find(crd.key);
     const bool concerns = slot && std::ranges::any_of(compiled_.goal, [&](Slot goal) {
                             return model_.slots[goal].crd == *slot;
@@ -237,16 +265,35 @@ class AssumptionFinder {
         compiled_.goal, [&](Slot slot) { return model_.slots[slot].role == cluster::ModelRole::Namespace; });
     const std::string reached = address && endsNamespaces ? reachedBy(*address) : std::string();
     if (!reached.empty()) add(apiService.key, nameOf(apiService.key) + " answers: " + reached);
+    if (reached.empty() && address && endsNamespaces && hasPodsBehind(*address) &&
+        isCondition(apiService.content, "Available", "False"))
+      add(apiService.key, nameOf(apiService.key) + " answers: its condition Available is False");
   }
 
-  // A ValidatingAdmissionPolicy does something by its bindings alone.
-  void addPolicy(const kube::Object& binding) {
+  // Its kubelet has to say that a Pod has stopped.
+  void addNode(const kube::Object& node) {
+    const kube::Value* ready = kube::statusCondition(node.content, "Ready");
+    if (ready == nullptr || kube::textAt(*ready, {"status"}) == "True") return;
+    std::vector<Slot> pods;
+    for (const Slot slot : compiled_.goal) {
+      const kube::Object* pod =
+          model_.slots[slot].role == cluster::ModelRole::Pod ? object(model_.slots[slot].key) : nullptr;
+      if (pod != nullptr && kube::textAt(pod->content, {"spec", "nodeName"}) == node.key.name)
+        pods.push_back(slot);
+    }
+    if (!pods.empty())
+      add(node.key,
+          "node " + node.key.name + " stops " + names_.list(pods) + ": its condition Ready is not True");
+  }
+
+  // An admission policy does something by its bindings alone; one that mutates refuses what its expressions
+  // fail for.
+  void addPolicy(const kube::Object& binding, const kube::GroupResource& type, const std::string& kind) {
     const kube::Value::List& actions = kube::listAt(binding.content, {"spec", "validationActions"});
     const bool denies = actions.empty() || std::ranges::any_of(actions, [](const kube::Value& action) {
                           return action.asString() != nullptr && *action.asString() == "Deny";
                         });
-    const kube::Object* policy = object(
-        {kube::kValidatingAdmissionPolicies, "", kube::textAt(binding.content, {"spec", "policyName"})});
+    const kube::Object* policy = object({type, "", kube::textAt(binding.content, {"spec", "policyName"})});
     if (policy == nullptr || !denies) return;
     const kube::CalledWebhook matched = matchedBy(policy->content.at({"spec", "matchConstraints"}), false);
     const kube::CalledWebhook bound = matchedBy(binding.content.at({"spec", "matchResources"}), true);
@@ -255,7 +302,7 @@ class AssumptionFinder {
       return isAskedAbout(matched, info, slot) && isAskedAbout(bound, info, slot);
     });
     if (concerns)
-      add(policy->key, "the ValidatingAdmissionPolicy " + policy->key.name +
+      add(policy->key, "the " + kind + " " + policy->key.name +
                            " allows what it matches: its expressions are not evaluated");
   }
 
@@ -284,7 +331,12 @@ class AssumptionFinder {
 
   void addControllers() {
     criticalservice::DependencyFinder finder;
-    for (const auto& [key, source] : objects_) finder.put(*source);
+    std::vector<const kube::Object*> manifests;
+    for (const auto& [key, source] : objects_) {
+      finder.put(*source);
+      manifests.push_back(source);
+    }
+    const ControllerNeeds needs(model_, manifests);
     for (uint32_t number = 0; number < model_.controllers.size(); ++number) {
       const bool hasWork = std::ranges::any_of(compiled_.goal, [&](Slot slot) {
         return std::ranges::any_of(model_.slots[slot].removals, [&](const cluster::Removal& removal) {
@@ -304,6 +356,7 @@ class AssumptionFinder {
       else
         addRights(finder, name, model_.slots[controller.runsIn].key);
       if (controller.runsIn != kNone) addJob(name, controller.runsIn);
+      if (controller.runsIn != kNone) addMissingRights(needs, number);
     }
   }
 
@@ -397,6 +450,23 @@ class AssumptionFinder {
               (isAccount ? ", as which it runs, is not in the files"
                          : ", which a binding of its ServiceAccount names, is not in the files"));
     }
+  }
+
+  // Rights that no file gives may come from elsewhere, or nowhere.
+  void addMissingRights(const ControllerNeeds& needs, uint32_t number) {
+    const cluster::FinalizerController& controller = model_.controllers[number];
+    std::vector<Slot> lacking;
+    for (const Slot slot : compiled_.goal) {
+      const SlotInfo& info = model_.slots[slot];
+      const bool isRemoved = std::ranges::any_of(
+          info.removals, [&](const cluster::Removal& removal) { return removal.controller == number; });
+      if (isRemoved && needs.lacksRights(controller.runsIn, info.key)) lacking.push_back(slot);
+    }
+    if (lacking.empty()) return;
+    add(model_.slots[controller.runsIn].key, "controller " + controller.name + " may take finalizer " +
+                                                 controller.finalizer + " off " + names_.list(lacking) +
+                                                 ": no binding in the files lets its ServiceAccount update " +
+                                                 (lacking.size() == 1 ? "it" : "them"));
   }
 
   const Scenario& scenario_;

@@ -112,6 +112,11 @@ std::optional<criticalservice::WritingRights::Account> ControllerNeeds::accountO
   return std::nullopt;
 }
 
+bool ControllerNeeds::lacksRights(Slot runsIn, const kube::ObjectKey& object) const {
+  const auto account = accountOf(runsIn);
+  return account && rights_.isAnyKnown() && !rights_.mayUpdate(*account, object);
+}
+
 // Of what the controller needs for all objects SlotInfo::rights tells.
 void ControllerNeeds::addRights(Slot runsIn, const kube::ObjectKey& object, RemovalNeeds& out) const {
   const auto account = accountOf(runsIn);

@@ -24,6 +24,10 @@ class ControllerNeeds {
   ByObject of(const ScenarioController& controller, cluster::Slot runsIn, const std::string& file,
               kube::Errors& warnings) const;
 
+  // True if the manifests have roles or bindings, and none of them lets the ServiceAccount as which the Pods
+  // in `runsIn` run update the object, whoever is deleted.
+  bool lacksRights(cluster::Slot runsIn, const kube::ObjectKey& object) const;
+
  private:
   // Returns what the item means for one object: patterns, each of which has to be met.
   std::vector<kube::ObjectPattern> wanted(const ControllerNeed& need, const kube::ObjectKey& object) const;

@@ -27,7 +27,7 @@ bool isOfControlPlane(std::string_view finalizer) {
   const std::string_view domain = finalizer.substr(0, slash);
   if (slash == std::string_view::npos)
     return finalizer == kube::kForegroundFinalizer || finalizer == kube::kOrphanFinalizer ||
-           finalizer == kube::kCrdCleanupFinalizer;
+           finalizer == kube::kCrdCleanupFinalizer || finalizer == "kubernetes";
   return domain == "kubernetes.io" || domain.ends_with(".kubernetes.io");
 }
 
@@ -46,8 +46,12 @@ class Finder {
       if (criticalservice::podTemplateOf(*object) != nullptr && isTopWorkload(*object))
         workloads_.push_back(object);
       if (object->key.type == criticalservice::criticalServiceType()) readService(*object, types);
-      for (const std::string& finalizer : object->meta.finalizers)
-        if (!isOfKnownController(finalizer)) carriers_[{object->key.type, finalizer}].push_back(object);
+      addCarrier(object->key.type, *object, object->meta.finalizers);
+      addCarrier(kube::kPods, *object,
+                 criticalservice::textsAt(object->content, {"spec", "template", "metadata", "finalizers"}));
+      if (object->key.type == kube::kNamespaces)
+        addCarrier(kube::kNamespaces, *object,
+                   criticalservice::textsAt(object->content, {"spec", "finalizers"}));
     }
   }
 
@@ -65,6 +69,12 @@ class Finder {
 
  private:
   using Found = std::map<kube::ObjectKey, std::string>;
+
+  void addCarrier(const kube::GroupResource& type, const kube::Object& object,
+                  const std::vector<std::string>& finalizers) {
+    for (const std::string& finalizer : finalizers)
+      if (!isOfKnownController(finalizer)) carriers_[{type, finalizer}].push_back(&object);
+  }
 
   // Pods and ReplicaSets that somebody controls stand for their owner.
   static bool isTopWorkload(const kube::Object& object) {

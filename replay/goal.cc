@@ -26,7 +26,7 @@ class GoalBuilder {
         for (const Slot slot : matches(model_, reference)) {
           wanted_[slot] = true;
           putBack_[slot] = false;
-          const auto policy = step.policy ? step.policy : cluster::defaultPolicy(model_.slots[slot].role);
+          const auto policy = step.policy ? step.policy : cluster::defaultPolicy(model_.slots[slot].key.type);
           if (policy == cluster::PropagationPolicy::Orphan) orphans_[slot] = true;
         }
       }

@@ -106,6 +106,7 @@ class Loader {
 
   void addDeletion(const std::string& reference) {
     const auto pattern = kube::parsePattern(reference, scenario_.types);
+    if (!pattern && lacksTypes_) return;
     if (!pattern) {
       errors_.push_back({"--delete " + kube::inQuotes(reference) + ": " + pattern.error().message, {}, {}});
       return;
@@ -219,6 +220,7 @@ class Loader {
       }
     }
     for (const kube::Object& object : works) readWork(object);
+    lacksTypes_ = reader.lacksTypes();
   }
 
   void readWork(const kube::Object& object) {
@@ -273,6 +275,7 @@ class Loader {
   Scenario scenario_;
   kube::Errors errors_;
   bool isUnreadable_ = false;  // one of several files cannot be read
+  bool lacksTypes_ = false;  // a CRD has an error, which is told
   kube::Value document_;       // the Scenario
   std::vector<Source> sources_;
 };

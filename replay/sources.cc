@@ -21,6 +21,43 @@ kube::Value completeService(kube::Value document) {
   return document;
 }
 
+// What kubectl prints of one type, "ConfigMapList": a List whose items leave out what they all are.
+kube::Value completeList(kube::Value document) {
+  constexpr std::string_view kList = "List";
+  const std::string kind = kube::textAt(document, {"kind"});
+  const kube::Value* items = document.find("items");
+  if (kind == kList || !kind.ends_with(kList) || items == nullptr || items->asList() == nullptr ||
+      document.at({"metadata", "name"}) != nullptr)
+    return document;
+  const std::string apiVersion = kube::textAt(document, {"apiVersion"});
+  const auto complete = [](kube::Value& item, const char* field, std::string text) {
+    auto* map = std::get_if<kube::Value::Map>(&item.data);
+    if (map == nullptr || item.find(field) != nullptr) return;
+    kube::Value value;
+    value.data = std::move(text);
+    value.position = item.position;
+    map->insert(map->begin(), kube::Member{field, item.position, std::move(value)});
+  };
+  for (kube::Member& member : std::get<kube::Value::Map>(document.data)) {
+    if (member.key == "kind") member.value.data = std::string(kList);
+    if (member.key != "items") continue;
+    for (kube::Value& item : std::get<kube::Value::List>(member.value.data)) {
+      complete(item, "kind", kind.substr(0, kind.size() - kList.size()));
+      complete(item, "apiVersion", apiVersion);
+    }
+  }
+  return document;
+}
+
+// What kustomize reads, which is no object: kustomization.yaml.
+bool isKustomization(const kube::Value& document, const std::string& file) {
+  const std::string name = file.substr(file.rfind('/') + 1);
+  const bool isNamedSo =
+      name == "kustomization.yaml" || name == "kustomization.yml" || name == "Kustomization";
+  return kube::textAt(document, {"apiVersion"}).starts_with("kustomize.config.k8s.io/") ||
+         (isNamedSo && document.find("kind") == nullptr);
+}
+
 }  // namespace
 
 bool isJson(const InputFile& file) {
@@ -61,7 +98,7 @@ kube::Result<std::vector<kube::Value>> parseDocuments(std::string_view text, con
     documents = std::move(*parsed);
   }
   for (kube::Value& document : documents)
-    document = completeService(manifestwork::completeShorthand(std::move(document)));
+    document = completeList(completeService(manifestwork::completeShorthand(std::move(document))));
   return documents;
 }
 
@@ -70,7 +107,7 @@ void ObjectReader::addTypes(const std::vector<kube::Value>& documents, const std
     errors_.push_back(added.error());
   for (const kube::Value& document : documents) {
     if (isKind(document, "CustomResourceDefinition")) {
-      if (auto added = types_.addCrd(document, file); !added) errors_.push_back(added.error());
+      addCrd(document, file);
     } else if (isKind(document, "List")) {
       const kube::Value* items = document.find("items");
       if (items != nullptr && items->asList() != nullptr) addTypes(*items->asList(), file);
@@ -78,9 +115,26 @@ void ObjectReader::addTypes(const std::vector<kube::Value>& documents, const std
   }
 }
 
+void ObjectReader::addCrd(const kube::Value& document, const std::string& file) {
+  const auto added = types_.addCrd(document, file);
+  if (added) return;
+  errors_.push_back(added.error());
+  lacking_.emplace(kube::textAt(document, {"spec", "group"}),
+                   kube::textAt(document, {"spec", "names", "kind"}));
+}
+
 std::vector<kube::Object> ObjectReader::read(Source& source) {
   std::vector<kube::Object> result;
   for (kube::Value& document : source.documents) {
+    if (isKustomization(document, source.file)) {
+      errors_.push_back(
+          {"this is for kustomize, and holds no objects: run \"kubectl kustomize DIR\" or "
+           "\"kustomize build DIR\", and give what it prints",
+           source.file, document.position});
+      continue;
+    }
+    const std::string group(kube::groupOf(kube::textAt(document, {"apiVersion"})));
+    if (lacking_.contains({group, kube::textAt(document, {"kind"})})) continue;
     std::vector<kube::Value> one;
     one.push_back(std::move(document));
     kube::Result<std::vector<kube::Object>> objects = kube::parseObjects(std::move(one), source.file, types_);

@@ -2,9 +2,11 @@
 // replay/.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "kube/object.h"
@@ -44,13 +46,17 @@ class ObjectReader {
   std::vector<kube::Object> read(Source& source);
   // Notes where the object stands; false, and an error, when it stood somewhere before.
   bool isFirst(const kube::Object& object);
+  // True if some type is not known because its CRD has an error, which was reported.
+  bool lacksTypes() const { return !lacking_.empty(); }
 
  private:
+  void addCrd(const kube::Value& document, const std::string& file);
   void failOnce(const kube::Error& error);
 
   kube::ResourceMap& types_;
   kube::Errors& errors_;
   std::unordered_map<kube::ObjectKey, std::string> places_;  // where each object stands
+  std::set<std::pair<std::string, std::string>> lacking_;    // group and kind of those CRDs
 };
 
 }  // namespace lastout::replay

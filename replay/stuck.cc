@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/immortal_namespaces.h"
 #include "kube/messages.h"
 #include "replay/blockers.h"
 #include "replay/check.h"
@@ -252,6 +253,10 @@ class Explainer {
       result.reasons.push_back(denied + blockers.sentence());
       add(result, blockers.objects);
     }
+    if (kube::isImmortal(model_.slots[slot].key))
+      result.reasons.push_back(
+          denied + "no API server deletes the Namespaces " +
+          kube::listed({kube::kImmortalNamespaces.begin(), kube::kImmortalNamespaces.end()}));
     refused(slot, &Interception::onDelete, askedBy(slot, denied), result);
     explainRelease(slot, result);
     if (asked && result.reasons.empty())

@@ -65,6 +65,8 @@ class UnansweredFinder {
     const std::string name = "its Service " + address.service.namespaceName + "/" + address.service.name;
     const kube::Object* service = object(address.service);
     if (service == nullptr) return name + " is not in the files";
+    if (!kube::hasPort(service->content, address.port))
+      return name + " has no port " + std::to_string(address.port);
     if (kube::endpointSourceOf(service->content) != kube::EndpointSource::Pods) return std::nullopt;
     const bool isBacked = std::ranges::any_of(objects_, [&](const kube::Object* one) {
       return criticalservice::isBehind(*service, *one) && hasPods(*one);
@@ -86,8 +88,10 @@ class UnansweredFinder {
     for (const kube::Object* one : objects_) {
       const bool isNamespace = one->key.type == kube::kNamespaces;
       const kube::Object* space = isNamespace ? one : object(kube::namespaceKey(one->key.namespaceName));
+      const kube::Object* crd = object(kube::crdKey(one->key.type));
       const kube::ReviewedOperations reviewed = kube::reviewedOperations(
-          webhook, one->key, one->meta.labels, space == nullptr ? nullptr : &space->meta.labels);
+          webhook, one->key, one->meta.labels, space == nullptr ? nullptr : &space->meta.labels,
+          kube::servedVersions(one->key.type, crd == nullptr ? nullptr : &crd->content));
       if (reviewed.onDelete) addRefusal(one->key, call, fails);
       for (const std::string& refused : refusedWrites(*one, reviewed)) {
         call.refusesDeletion = false;
@@ -137,9 +141,16 @@ class UnansweredFinder {
     found_[key].push_back(std::move(call));
   }
 
+  // Of an object that is being deleted, nobody can write the removal of its finalizers.
+  void addRefusedWrite(const kube::Object& one, UnansweredCall call, const std::string& fails) {
+    call.refusesDeletion = false;
+    call.message = "its finalizers cannot be removed" + removersOf(one) + ": " + fails;
+    found_[one.key].push_back(std::move(call));
+  }
+
   // The clean-up of a CRD cannot delete what it cannot read.
   void addConversion(const kube::Object& crd) {
-    const auto address = kube::conversionOf(crd.content);
+    const auto address = kube::calledConversionOf(crd.content);
     const auto why = address ? whyNot(*address) : std::nullopt;
     if (!why) return;
     const std::string name = kube::toString(crd.key);
@@ -148,7 +159,11 @@ class UnansweredFinder {
     const UnansweredCall call{
         .reason = "ConversionFails", .message = {}, .field = name + "#spec.conversion", .caller = name};
     for (const kube::Object* one : objects_) {
-      if (one->key.type == kube::definedBy(crd.key.name)) addRefusal(one->key, call, fails);
+      if (one->key.type != kube::definedBy(crd.key.name)) continue;
+      if (one->meta.deletionTimestamp)
+        addRefusedWrite(*one, call, fails);
+      else
+        addRefusal(one->key, call, fails);
     }
   }
 

@@ -1,8 +1,7 @@
 // Deleting: one object, or a collection.
-#include <algorithm>
-#include <array>
 #include <utility>
 
+#include "kube/immortal_namespaces.h"
 #include "kube/well_known.h"
 #include "simulator/api.h"
 #include "simulator/contents.h"
@@ -11,8 +10,6 @@
 
 namespace lastout::simulator {
 namespace {
-
-constexpr std::array<std::string_view, 3> kImmortal = {"default", "kube-public", "kube-system"};
 
 ApiResult<DeleteOptions> deleteOptionsOf(const ExchangeRequest& request) {
   Json body;
@@ -47,7 +44,7 @@ ApiResult<void> checkPreconditions(const ServedType& type, const StoredRecord& r
 // The object as it now is, or the Status that says that it is gone.
 ApiResult<Json> Api::removeOne(Call& call, const kube::ObjectKey& key, const DeleteOptions& options,
                                bool nameIsKnown) {
-  if (key.type == kube::kNamespaces && std::ranges::find(kImmortal, key.name) != kImmortal.end())
+  if (kube::isImmortal(key))
     return tl::unexpected(forbidden(key.type, key.name, "this namespace may not be deleted"));
   // A Namespace that already terminates is answered without any review.
   if (key.type == kube::kNamespaces) {

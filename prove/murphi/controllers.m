@@ -72,7 +72,7 @@ procedure try_delete(t: step_t);
 begin
   if !present(step_object(t)) then
     return;
-  elsif call_fails(step_object(t), OnDelete) then
+  elsif is_immortal(step_object(t)) | call_fails(step_object(t), OnDelete) then
     refuse(step_object(t));
   elsif denies(step_object(t), keeps_running(step_object(t), step_policy(t))) then
     refuse(step_object(t));

@@ -139,7 +139,7 @@ begin
   answer := IsDenied;
 end;
 
--- Somebody else's webhook does not answer.
+-- Somebody else's webhook does not answer, or the API server itself refuses.
 procedure fail(s: slot_t; var f: flight_t; var answer: answer_t);
 begin
   clear f;
@@ -162,7 +162,7 @@ begin
     answer := IsConflict;
   elsif role(s) = Namespace & terminating(s) then
     answer := IsDone;
-  elsif call_fails(s, OnDelete) then
+  elsif is_immortal(s) | call_fails(s, OnDelete) then
     fail(s, f, answer);
   elsif denies(s, keeps_running(s, asked)) then
     deny(a, s, asked, insists, f, answer);

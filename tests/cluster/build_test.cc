@@ -162,6 +162,31 @@ metadata: {name: s, namespace: x, ownerReferences: [{apiVersion: v1, kind: Confi
   EXPECT_TRUE(world.enabled(Kind::CollectorDelete, "secrets/x/s"));
 }
 
+// Kubernetes' garbage collector: an owner that it cannot look for is neither there nor gone.
+TEST(Build, AnOwnerThatCannotBeLookedForLeavesItsDependentAlone) {
+  World unknown(R"(
+apiVersion: v1
+kind: Secret
+metadata: {name: s, namespace: x, ownerReferences: [{apiVersion: e.io/v1, kind: Unknown, name: o, uid: u1},
+  {apiVersion: v1, kind: ConfigMap, name: nobody, uid: u2}]}
+)");
+  EXPECT_FALSE(unknown.enabled(Kind::CollectorDelete, "secrets/x/s"));
+  World namespaced(R"(
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: o, namespace: x, uid: u1}
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: v, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: o, uid: u1,
+  blockOwnerDeletion: true}]}
+)");
+  namespaced.deletes("configmaps/x/o", PropagationPolicy::Foreground);
+  namespaced.settle();
+  EXPECT_FALSE(namespaced.present("configmaps/x/o"));
+  EXPECT_TRUE(namespaced.present("persistentvolumes/v"));
+}
+
 // The mask of a finalizer that only a later patch puts on an instance counts among a criterion's holders.
 TEST(Extend, AFinalizerThatAPatchAddsHoldsACriterion) {
   World world(kProvider + kInstances + kGuard +

@@ -382,5 +382,53 @@ TEST(Workload, ANewPodIsReadyOnlyAfterAWhile) {
   EXPECT_TRUE(world.enabled(Kind::Finalize, kWidget));
 }
 
+// The admission plugin NamespaceLifecycle.
+TEST(Namespace, ThatKubernetesNeedsIsNotDeleted) {
+  for (const char* name : {"default", "kube-public", "kube-system"}) {
+    const std::string space = std::string("namespaces/") + name;
+    World world(std::string("{apiVersion: v1, kind: Namespace, metadata: {name: ") + name + "}}");
+    world.deletes(space);
+    EXPECT_EQ(world.log().back(), "client denied " + space + ": Forbidden");
+    EXPECT_FALSE(world.terminating(space));
+  }
+  World world("{apiVersion: v1, kind: Namespace, metadata: {name: kube-node-lease}}");
+  world.deletes("namespaces/kube-node-lease");
+  world.settle();
+  EXPECT_THAT(world.left(), IsEmpty());
+}
+
+TEST(Namespace, StaysWhileItsSpecHasAnotherFinalizer) {
+  World world(
+      "{apiVersion: v1, kind: Namespace, metadata: {name: team, finalizers: [example.com/meta]}, "
+      "spec: {finalizers: [kubernetes, example.com/f]}}");
+  world.deletes("namespaces/team");
+  world.does(ClientStep::Verb::SetFinalizers, "namespaces/team",
+             finalizerMask(world.model(), world.slot("namespaces/team"), {}).value());
+  world.settle();
+  EXPECT_THAT(world.finalizers("namespaces/team"), ElementsAre("example.com/f"))
+      << "a patch of the metadata leaves it";
+  World removed(
+      "{apiVersion: v1, kind: Namespace, metadata: {name: team}, spec: {finalizers: [example.com/f]}}");
+  removed.controller("cleaner", "", "example.com/f", "namespaces");
+  removed.deletes("namespaces/team");
+  removed.settle();
+  EXPECT_THAT(removed.left(), IsEmpty());
+}
+
+// It is not bound: another claim has the name now.
+TEST(PersistentVolume, ThatWasReleasedWaitsForNoClaim) {
+  for (const auto& [phase, stays] : {std::pair("Bound", true), std::pair("Released", false)}) {
+    World world(std::string(R"(
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, namespace: x}}
+---
+{apiVersion: v1, kind: PersistentVolume, metadata: {name: v}, spec: {claimRef: {namespace: x, name: c},
+  persistentVolumeReclaimPolicy: Retain}, status: {phase: )") +
+                phase + "}}\n");
+    world.deletes("persistentvolumes/v");
+    world.settle();
+    EXPECT_EQ(world.present("persistentvolumes/v"), stays) << phase;
+  }
+}
+
 }  // namespace
 }  // namespace lastout::cluster

@@ -247,6 +247,7 @@ std::string convertedInstances() {
       instances.find("  versions:"),
       "  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: operator, "
       "name: front, path: /convert}}, conversionReviewVersions: [v1]}}\n");
+  instances.insert(instances.find("storage: true}") + 14, ", {name: v2, served: true, storage: false}");
   return instances;
 }
 

@@ -178,6 +178,49 @@ TEST(Webhook, ThatMayBeIgnoredOrIsReachedOutsideTheModelKeepsNothing) {
   }
 }
 
+// The Service's ports: 443 where the webhook names none.
+TEST(Webhook, WhosePortItsServiceDoesNotHaveDoesNotAnswer) {
+  const auto deleted = [](const std::string& port, const std::string& ports) {
+    World world(
+        webhookWith("{service: {namespace: h, name: hook" + port + "}}",
+                    "---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: h}, spec: "
+                    "{selector: {app: hook}, ports: [" +
+                        ports +
+                        "]}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: h, "
+                        "labels: {app: hook}}}\n"));
+    world.settle();
+    world.deletes("configmaps/x/a");
+    return !world.present("configmaps/x/a");
+  };
+  EXPECT_TRUE(deleted("", "{port: 443, targetPort: 8443}"));
+  EXPECT_TRUE(deleted(", port: 8443", "{port: 80}, {port: 8443}"));
+  EXPECT_FALSE(deleted("", "{port: 8443}"));
+  EXPECT_FALSE(deleted(", port: 8443", "{port: 443, targetPort: 8443}"));
+  EXPECT_FALSE(deleted("", "{port: 443, protocol: UDP}"));
+}
+
+// matchPolicy Equivalent: every version that is served counts, and no other.
+TEST(Webhook, IsCalledForTheVersionsThatAreServed) {
+  const auto denied = [](const std::string& versions) {
+    std::string instances = kInstances;
+    const std::string one = "{name: v1, served: true, storage: true}";
+    instances.replace(instances.find(one), one.size(),
+                      one +
+                          ", {name: v2, served: true, storage: false}, "
+                          "{name: v1beta1, served: false, storage: false}");
+    std::string hook = deadWebhook("DELETE", "widgets");
+    hook.replace(hook.find("apiVersions: ['*']"), 18, "apiVersions: [" + versions + "]");
+    World world(instances + hook);
+    world.deletes(kWidget);
+    return !world.terminating(kWidget);
+  };
+  EXPECT_TRUE(denied("'*'"));
+  EXPECT_TRUE(denied("v1"));
+  EXPECT_TRUE(denied("v2"));
+  EXPECT_FALSE(denied("v1beta1"));
+  EXPECT_FALSE(denied("v3"));
+}
+
 TEST(Webhook, OfLastoutIsLeftToLastoutWhereItsServiceIsNotInTheFiles) {
   std::string yaml = webhookWith(kHookService);
   yaml.replace(yaml.find("checks.example.com"), std::string("checks.example.com").size(),
@@ -247,6 +290,34 @@ spec:
   world.settle();
   EXPECT_TRUE(world.terminating("crd/things.example.com"));
   EXPECT_FALSE(world.terminating("things.example.com/t"));
+}
+
+// Nobody asks for another version than the one that is stored.
+TEST(Conversion, OfASingleVersionNeedsNoWebhook) {
+  const auto deleted = [](const std::string& versions, const std::string& status) {
+    World world(R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  scope: Cluster
+  names: {kind: Thing, plural: things, singular: thing}
+  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: h, name: hook}}}}
+  versions: [{name: v1, served: true, storage: true})" +
+                versions + "]\n" + status + R"(
+---
+{apiVersion: example.com/v1, kind: Thing, metadata: {name: t}}
+)");
+    world.deletes("things.example.com/t");
+    return !world.present("things.example.com/t");
+  };
+  EXPECT_TRUE(deleted("", ""));
+  EXPECT_TRUE(deleted(", {name: v1beta1, served: false, storage: false}", "status: {storedVersions: [v1]}"));
+  EXPECT_FALSE(deleted(", {name: v1beta1, served: true, storage: false}", ""));
+  EXPECT_FALSE(
+      deleted(", {name: v1beta1, served: false, storage: false}", "status: {storedVersions: [v1beta1, v1]}"))
+      << "some may be stored in it";
 }
 
 }  // namespace

@@ -167,5 +167,94 @@ TEST(Workload, AControllerRunsInAJobAndInTheJobsOfACronJob) {
               testing::HasSubstr("has made no Job yet"));
 }
 
+// What a controller makes from a Pod template has the template's finalizers.
+TEST(Workload, ItsPodsCarryTheFinalizersOfTheirTemplate) {
+  for (const auto& [kind, resource] :
+       {std::pair("Deployment", "deployments"), std::pair("StatefulSet", "statefulsets"),
+        std::pair("DaemonSet", "daemonsets")}) {
+    World world(std::string("{apiVersion: apps/v1, kind: ") + kind +
+                ", metadata: {name: w, namespace: x}, spec: {selector: {matchLabels: {app: w}}, template: "
+                "{metadata: {labels: {app: w}, finalizers: [example.com/drain]}}}}");
+    world.deletes(std::string(resource) + ".apps/x/w");
+    world.settle();
+    ASSERT_EQ(world.left().size(), 1u) << kind;
+    const std::string pod = world.left().front();
+    EXPECT_TRUE(world.terminating(pod)) << kind;
+    EXPECT_THAT(world.finalizers(pod), ElementsAre("example.com/drain")) << kind;
+  }
+}
+
+TEST(Workload, APodThatScalingBringsCarriesThemToo) {
+  World world(
+      "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: w, namespace: x}, spec: {replicas: 1, "
+      "template: {metadata: {finalizers: [example.com/drain]}}}}");
+  world.does(ClientStep::Verb::SetReplicas, "statefulsets.apps/x/w", 2);
+  world.settle();
+  EXPECT_THAT(world.finalizers("pods/x/w-1"), ElementsAre("example.com/drain"));
+}
+
+// The Job controller removes it.
+TEST(Workload, APodOfAJobInADumpIsNotKeptByItsTracking) {
+  World world(
+      "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: x, finalizers: "
+      "[batch.kubernetes.io/job-tracking]}}");
+  world.deletes("pods/x/p");
+  world.settle();
+  EXPECT_THAT(world.left(), testing::IsEmpty());
+}
+
+// Kubernetes' default of v1, for the sake of old clients.
+TEST(Workload, WhatAReplicationControllerOwnsIsOrphanedUnlessTheDeleteSaysOtherwise) {
+  const std::string yaml =
+      "{apiVersion: v1, kind: ReplicationController, metadata: {name: r, namespace: x, uid: u}}\n---\n"
+      "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: x, ownerReferences: [{apiVersion: v1, "
+      "kind: "
+      "ReplicationController, name: r, uid: u, controller: true, blockOwnerDeletion: true}]}}";
+  World orphaned(yaml);
+  orphaned.deletes("replicationcontrollers/x/r");
+  orphaned.settle();
+  EXPECT_THAT(orphaned.left(), testing::ElementsAre("pods/x/p"));
+  World background(yaml);
+  background.deletes("replicationcontrollers/x/r", PropagationPolicy::Background);
+  background.settle();
+  EXPECT_THAT(background.left(), testing::IsEmpty());
+}
+
+std::string setWithClaims(const std::string& more = "") {
+  return "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db, namespace: x}, spec: {replicas: 2, "
+         "template: {metadata: {labels: {app: db}}}, volumeClaimTemplates: [{metadata: {name: data}}]" +
+         more + "}}";
+}
+
+TEST(StatefulSet, ItsClaimsStayWhenItGoes) {
+  World world(setWithClaims());
+  world.settle();
+  world.deletes("persistentvolumeclaims/x/data-db-0");
+  world.settle();
+  EXPECT_TRUE(world.terminating("persistentvolumeclaims/x/data-db-0")) << "its Pod mounts it";
+  world.deletes("statefulsets.apps/x/db");
+  world.settle();
+  EXPECT_THAT(world.left(), testing::ElementsAre("persistentvolumeclaims/x/data-db-1"));
+}
+
+TEST(StatefulSet, ItsClaimsGoWithItWhereItSaysSo) {
+  World world(setWithClaims(", persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete}"));
+  world.settle();
+  world.deletes("statefulsets.apps/x/db");
+  world.settle();
+  EXPECT_THAT(world.left(), testing::IsEmpty());
+}
+
+TEST(StatefulSet, TakesTheClaimsThatTheFilesHave) {
+  World world(
+      setWithClaims() +
+      "\n---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data-db-1, namespace: x, "
+      "finalizers: [example.com/f]}}");
+  world.deletes("persistentvolumeclaims/x/data-db-1");
+  world.deletes("statefulsets.apps/x/db");
+  world.settle();
+  EXPECT_THAT(world.finalizers("persistentvolumeclaims/x/data-db-1"), testing::ElementsAre("example.com/f"));
+}
+
 }  // namespace
 }  // namespace lastout::cluster

@@ -166,6 +166,50 @@ spec:
       << "Kubernetes makes that role";
 }
 
+// Rights that were never there: the ConfigMap is default/a, and hooks/op runs the controller.
+TEST(Assumptions, OfAControllerTheRightsThatNothingGives) {
+  const std::string controllers =
+      "  controllers:\n    - {name: cleanup, runsIn: deployments.apps/hooks/op, removes: {finalizer: "
+      "example.com/f, from: configmaps}}\n";
+  const auto rights = [&](const std::string& binding, const std::string& subject, const std::string& rule) {
+    const std::string group = "apiVersion: rbac.authorization.k8s.io/v1, ";
+    return assumed(R"({apiVersion: v1, kind: ServiceAccount, metadata: {name: op, namespace: hooks}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: op, namespace: hooks}
+spec:
+  template: {metadata: {labels: {app: op}}, spec: {serviceAccountName: op, containers: [{name: a, image: a}]}}
+---
+{)" + group + "kind: ClusterRole, metadata: {name: op}, rules: [{" +
+                       rule + "}]}\n---\n{" + group + binding +
+                       ", roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: op}, "
+                       "subjects: [{" +
+                       subject + "}]}\n",
+                   controllers);
+  };
+  const std::string everywhere = "kind: ClusterRoleBinding, metadata: {name: op}";
+  const std::string op = "kind: ServiceAccount, name: op, namespace: hooks";
+  const std::string patches = "apiGroups: [''], resources: [configmaps], verbs: [patch]";
+  const auto inNamespace = [](const std::string& name) {
+    return "kind: RoleBinding, metadata: {name: op, namespace: " + name + "}";
+  };
+  EXPECT_THAT(rights(everywhere, op, patches), IsEmpty());
+  EXPECT_THAT(rights(inNamespace("default"), op, patches), IsEmpty());
+  EXPECT_THAT(rights(inNamespace("hooks"), op, patches),
+              ElementsAre("deployments/hooks/op: controller cleanup may take finalizer example.com/f off "
+                          "configmaps/default/a: no binding in the files lets its ServiceAccount update it"));
+  for (const char* other : {"kind: ServiceAccount, name: op2, namespace: hooks",
+                            "kind: ServiceAccount, name: op, namespace: default",
+                            "kind: User, name: op, apiGroup: rbac.authorization.k8s.io"})
+    EXPECT_THAT(rights(everywhere, other, patches), ElementsAre(HasSubstr("no binding"))) << other;
+  for (const char* rule : {"apiGroups: [''], resources: [configmaps], verbs: [get, list, watch, delete]",
+                           "apiGroups: [apps], resources: [configmaps], verbs: [update]",
+                           "apiGroups: [''], resources: [configmaps/finalizers], verbs: [update]",
+                           "apiGroups: [''], resources: [configmaps], resourceNames: [b], verbs: [update]"})
+    EXPECT_THAT(rights(everywhere, op, rule), ElementsAre(HasSubstr("no binding"))) << rule;
+}
+
 TEST(Assumptions, AnAdmissionPolicyByItsBindings) {
   const auto documents = [](const std::string& operation, const std::string& actions) {
     return "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: "
@@ -187,6 +231,57 @@ TEST(Assumptions, AnAdmissionPolicyByItsBindings) {
   EXPECT_THAT(assumed(documents("CREATE", "Deny")), IsEmpty());
   const std::string whole = documents("DELETE", "Deny");
   EXPECT_THAT(assumed(whole.substr(0, whole.find("---\n"))), IsEmpty()) << "it is bound by nothing";
+}
+
+TEST(Assumptions, AMutatingAdmissionPolicyByItsBindings) {
+  const auto documents = [](const std::string& operation) {
+    return "apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicy\nmetadata: {name: m}\n"
+           "spec: {matchConstraints: {resourceRules: [{apiGroups: [''], apiVersions: [v1], resources: "
+           "[configmaps], operations: [" +
+           operation + "]}]}}\n---\n";
+  };
+  const std::string binding =
+      "apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicyBinding\nmetadata: {name: "
+      "m}\nspec: {policyName: m}\n";
+  EXPECT_THAT(
+      assumed(documents("DELETE") + binding),
+      ElementsAre("mutatingadmissionpolicies/m: the MutatingAdmissionPolicy m allows what it matches: "
+                  "its expressions are not evaluated"));
+  EXPECT_THAT(assumed(documents("CREATE") + binding), IsEmpty());
+  EXPECT_THAT(assumed(documents("DELETE")), IsEmpty());
+}
+
+TEST(Assumptions, ANodeThatIsNotReadyWithAPodThatIsToGo) {
+  const auto documents = [](const std::string& status, const std::string& node) {
+    return "{apiVersion: v1, kind: Node, metadata: {name: n}, status: {conditions: [{type: Ready, status: " +
+           status +
+           "}]}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: team}, spec: "
+           "{nodeName: " +
+           node + "}}\n";
+  };
+  for (const char* status : {"'False'", "Unknown"})
+    EXPECT_THAT(assumed(documents(status, "n")),
+                ElementsAre("nodes/n: node n stops pods/team/p: its condition Ready is not True"));
+  EXPECT_THAT(assumed(documents("'True'", "n")), IsEmpty());
+  EXPECT_THAT(assumed(documents("'False'", "other")), IsEmpty());
+}
+
+TEST(Assumptions, AnApiServiceThatIsNotAvailable) {
+  const auto documents = [](const std::string& status) {
+    return "{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.m.example.com}, "
+           "spec: "
+           "{group: m.example.com, version: v1, service: {namespace: hooks, name: m}}, status: {conditions: "
+           "[{type: Available, status: " +
+           status +
+           "}]}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: m, namespace: hooks}, spec: "
+           "{selector: "
+           "{app: m}}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: m, namespace: hooks, labels: {app: "
+           "m}}}\n";
+  };
+  EXPECT_THAT(
+      assumed(documents("'False'")),
+      ElementsAre(HasSubstr("apiservices/v1.m.example.com answers: its condition Available is False")));
+  EXPECT_THAT(assumed(documents("'True'")), IsEmpty());
 }
 
 TEST(Assumptions, AnApiServiceWhereANamespaceEnds) {
@@ -219,7 +314,7 @@ spec:
   scope: Namespaced
   names: {kind: Thing, plural: things, singular: thing}
   conversion: {strategy: Webhook, webhook: {clientConfig: {url: 'https://convert.example.io'}}}
-  versions: [{name: v1, served: true, storage: true}]
+  versions: [{name: v1, served: true, storage: true}, {name: v2, served: true, storage: false}]
 )";
   EXPECT_THAT(assumed(crd), IsEmpty()) << "no instance is to go";
   EXPECT_THAT(

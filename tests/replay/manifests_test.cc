@@ -134,6 +134,32 @@ TEST(Manifests, JsonIsKnownByItsNameOrOnTheStandardInputByItsBeginning) {
   EXPECT_THAT(keys(manifests({{"<stdin>", kProvider}}).objects), ::testing::SizeIs(3));
 }
 
+TEST(Manifests, AListOfOneTypeIsItsItems) {
+  const std::string list =
+      "apiVersion: v1\nkind: ConfigMapList\nmetadata: {resourceVersion: '7'}\nitems:\n- metadata: {name: a, "
+      "namespace: x}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: x}}\n";
+  EXPECT_THAT(keys(manifests({{"a.yaml", list}}).objects), ElementsAre("configmaps/x/a", "configmaps/x/b"));
+}
+
+TEST(Manifests, AKustomizationIsBuiltFirst) {
+  const std::string says =
+      ":1:1: this is for kustomize, and holds no objects: run \"kubectl kustomize DIR\" or \"kustomize build "
+      "DIR\", and give what it prints\n";
+  EXPECT_EQ(errors({{"base/kustomization.yaml", "resources: [a.yaml]\n"}}), "base/kustomization.yaml" + says);
+  EXPECT_EQ(errors({{"k.yaml",
+                     "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a]\n"}}),
+            "k.yaml" + says);
+}
+
+TEST(Manifests, ACrdWithoutAServedVersionIsOneError) {
+  std::string crd = kCrd;
+  const size_t served = crd.find("served: true");
+  ASSERT_NE(served, std::string::npos);
+  crd.replace(served, std::string("served: true").size(), "served: false");
+  EXPECT_THAT(errors({{"a.yaml", crd}, {"b.yaml", kInstance}}),
+              ::testing::MatchesRegex("a.yaml:[0-9]+:[0-9]+: spec.versions has no version that is served\n"));
+}
+
 TEST(Manifests, EverythingThatIsWrongIsReportedOnce) {
   std::vector<InputFile> files = {
       {"b.yaml", "apiVersion: v1\nkind: Nothing\nmetadata: {name: a}\n"},

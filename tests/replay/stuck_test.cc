@@ -353,7 +353,7 @@ spec:
   scope: Cluster
   names: { kind: Thing, plural: things, singular: thing }
   conversion: { strategy: Webhook, webhook: { clientConfig: { service: { namespace: former, name: convert } } } }
-  versions: [{ name: v1, served: true, storage: true }]
+  versions: [{ name: v1, served: true, storage: true }, { name: v2, served: true, storage: false }]
 ---
 {apiVersion: example.com/v1, kind: Thing, metadata: {name: t}}
 )"));

@@ -211,6 +211,7 @@ TEST(UnansweredCalls, AConversionThatNobodyAnswersKeepsInstancesAndTheirCrd) {
   yaml.replace(yaml.find("  versions:"), 0,
                "  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: gone, name: "
                "convert}}}}\n");
+  yaml.insert(yaml.find("storage: true}") + 14, ", {name: v2, served: true, storage: false}");
   const admission::Why instance = whyIn(yaml, "things/t -n team");
   EXPECT_EQ(instance.reason, "ConversionFails");
   EXPECT_THAT(
@@ -223,6 +224,20 @@ TEST(UnansweredCalls, AConversionThatNobodyAnswersKeepsInstancesAndTheirCrd) {
   EXPECT_TRUE(crd.allowed);
   ASSERT_THAT(crd.blockers, SizeIs(1));
   EXPECT_THAT(crd.blockers[0].message, HasSubstr("it would keep things.example.com/team/t"));
+}
+
+TEST(UnansweredCalls, AConversionThatNobodyAnswersKeepsWhatIsBeingDeleted) {
+  std::string yaml = kThings;
+  yaml.replace(yaml.find("  versions:"), 0,
+               "  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: gone, name: "
+               "convert}}}}\n");
+  yaml.insert(yaml.find("storage: true}") + 14, ", {name: v2, served: true, storage: false}");
+  yaml +=
+      "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: going, namespace: team, finalizers: "
+      "[example.com/f], deletionTimestamp: '2026-11-01T10:00:00Z'}\n";
+  EXPECT_THAT(blockersOf(whyIn(yaml, "things/going -n team")),
+              ElementsAre(AllOf(HasSubstr("its finalizers cannot be removed"),
+                                HasSubstr("the conversion webhook of "))));
 }
 
 TEST(UnansweredCalls, AnApiServiceKeepsEachNamespace) {
