@@ -58,8 +58,9 @@ bool leavesOut(const Condition& condition, std::string_view namespaceName, std::
 inline constexpr std::string_view kOutsideNamespace = " outside namespace ";
 
 // The condition's subject in words: "finalizer my.crd.group/super-important on coolresources.my.crd.group"
-// (and " outside namespace a" if that is left out), "existence of customresourcedefinitions.apiextensions.k8s.io/x", "content of namespace a", "instances of
-// pods", "what is meant by x".
+// (and " outside namespace a" if that is left out), "existence of
+// customresourcedefinitions.apiextensions.k8s.io/x", "content of namespace a", "instances of pods", "what is
+// meant by x".
 std::string toString(const Condition& condition);
 std::string_view toString(Knowledge knowledge);  // "Synced"
 

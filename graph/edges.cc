@@ -174,8 +174,7 @@ void OutEdges::skipLeftOut() {
   const ConditionRecord& condition = tables_->conditions[source_ - tables_->nodes.slots()];
   while (step_ == Step::Carriers && leavesOut(*tables_, condition, inner_)) {
     const Node& node = tables_->nodes[inner_];
-    const bool isWholeClass =
-        tables_->classes[node.objectClass].namespaceNumber == condition.exceptNamespace;
+    const bool isWholeClass = tables_->classes[node.objectClass].namespaceNumber == condition.exceptNamespace;
     target_ = inner_ = isWholeClass ? kNone : node.next;
     if (inner_ == kNone) nextClass();
   }

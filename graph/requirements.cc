@@ -24,8 +24,8 @@ uint32_t findOnNode(const Tables& tables, uint32_t node, std::string_view uidTex
 uint32_t findOnCarrier(const Tables& tables, uint32_t carrier, std::string_view exceptNamespace) {
   if (exceptNamespace.empty()) return tables.carriers[carrier].condition;
   uint32_t at = tables.carriers[carrier].firstExcepting;
-  while (at != kNone &&
-         tables.strings.view(tables.namespaces[tables.conditions[at].exceptNamespace].name) != exceptNamespace)
+  while (at != kNone && tables.strings.view(tables.namespaces[tables.conditions[at].exceptNamespace].name) !=
+                            exceptNamespace)
     at = tables.conditions[at].nextOfTarget;
   return at;
 }

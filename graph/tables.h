@@ -167,12 +167,12 @@ struct ConditionRecord {
   uint32_t subject =
       kNone;  // Finalizer: Carrier; Object: Node; NamespaceContent: NamespaceEntry; Instances: Type
   uint32_t firstRequirement = kNone;
-  // Object: the next condition on the same object; Finalizer that leaves out a namespace: the next of these on
-  // the same carrier.
+  // Object: the next condition on the same object; Finalizer that leaves out a namespace: the next of these
+  // on the same carrier.
   uint32_t nextOfTarget = kNone;
   uint32_t exceptNamespace = kNone;  // Finalizer only: the NamespaceEntry that it leaves out
   uint32_t leftOut = 0;              // Finalizer only: how many of the carrier's holders it leaves out
-  uint32_t holds = 0;             // explicit ones
+  uint32_t holds = 0;                // explicit ones
   Condition::Kind kind = Condition::Kind::Object;
   UidKind uidKind = UidKind::None;
   bool live = false;

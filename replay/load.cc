@@ -275,7 +275,7 @@ class Loader {
   Scenario scenario_;
   kube::Errors errors_;
   bool isUnreadable_ = false;  // one of several files cannot be read
-  bool lacksTypes_ = false;  // a CRD has an error, which is told
+  bool lacksTypes_ = false;    // a CRD has an error, which is told
   kube::Value document_;       // the Scenario
   std::vector<Source> sources_;
 };

@@ -15,8 +15,7 @@ bool carries(const kube::ObjectMeta& meta, std::string_view finalizer) {
 
 // It is in the namespace, or the Namespace itself.
 bool isPartOf(const kube::ObjectKey& key, const std::string& namespaceName) {
-  return key.namespaceName == namespaceName ||
-         key == kube::ObjectKey{{"", "namespaces"}, "", namespaceName};
+  return key.namespaceName == namespaceName || key == kube::ObjectKey{{"", "namespaces"}, "", namespaceName};
 }
 
 // For failures that can be read.
