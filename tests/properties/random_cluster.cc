@@ -181,7 +181,7 @@ class RandomGenerator {
     service.meta.name = freshName("service");
     service.provider = someProvider();
     for (uint32_t count = 1 + dice_.below(3); count > 0; --count) {
-      criticalservice::Criterion criterion = someCriterion();
+      criticalservice::Criterion criterion = someCriterion(service.provider.namespaceName);
       const bool again =
           std::find(service.criteria.begin(), service.criteria.end(), criterion) != service.criteria.end();
       if (!again) service.criteria.push_back(std::move(criterion));
@@ -222,8 +222,16 @@ class RandomGenerator {
     return {type, "ns0", "nobody"};
   }
 
-  criticalservice::Criterion someCriterion() {
+  // Some leave out the provider's namespace, which is `home`.
+  criticalservice::Criterion someCriterion(const std::string& home) {
     if (dice_.oneIn(2)) return criticalservice::SpecificResourceCriterion{someObject()};
+    criticalservice::FinalizerCriterion criterion = someFinalizerCriterion();
+    const bool isKnown = std::ranges::count(commonTypes(), criterion.type) > 0;
+    if (isKnown && isNamespaced(criterion.type) && dice_.oneIn(3)) criterion.exceptNamespace = home;
+    return criterion;
+  }
+
+  criticalservice::FinalizerCriterion someFinalizerCriterion() {
     const std::vector<std::string> names{"example.com/a", "example.com/b", "other.example.com/c"};
     std::string finalizer = dice_.pick(names);
     if (dice_.oneIn(10)) finalizer = dice_.oneIn(2) ? kube::kForegroundFinalizer : kube::kOrphanFinalizer;
