@@ -39,17 +39,15 @@ bool asksForTheSame(const Criterion& one, const Criterion& other) {
   return conditionOf(one) == conditionOf(other);
 }
 
-// By itself, or by one that leaves nothing out.
-bool asksForAsMuch(const Criterion& now, const Criterion& former) {
-  return asksForTheSame(now, former) || asksForTheSame(now, withoutException(former));
-}
-
 void addCriteria(const CriticalService& former, const CriticalService& now, std::vector<std::string>& found) {
   if (!now.notUnderstood.empty()) return;  // it has one that is never met
   const std::vector<Criterion> criteria = writtenCriteria(now);
   for (const Criterion& criterion : writtenCriteria(former)) {
-    const auto same = std::ranges::find_if(
-        criteria, [&](const Criterion& other) { return asksForAsMuch(other, criterion); });
+    auto same = std::ranges::find_if(
+        criteria, [&](const Criterion& other) { return asksForTheSame(other, withoutException(criterion)); });
+    if (same == criteria.end())
+      same = std::ranges::find_if(criteria,
+                                  [&](const Criterion& other) { return asksForTheSame(other, criterion); });
     const bool isExcepting = std::ranges::any_of(
         criteria, [&](const Criterion& other) { return asksForTheSame(withoutException(other), criterion); });
     if (same == criteria.end() && isExcepting)

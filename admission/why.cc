@@ -140,22 +140,23 @@ std::string commandTakingOff(const kube::ObjectKey& object, const std::vector<st
   return isPlain ? command : std::string();
 }
 
-// Which CriticalServices say that their provider takes the finalizer off.
+// Which CriticalServices say that their provider takes the finalizer off this object.
 struct FinalizerServers {
   bool anyThere = false;  // or too little is known of it
   const criticalservice::CriticalService* gone = nullptr;
   size_t criterion = 0;  // its number in that CriticalService
 };
 
-FinalizerServers serversOf(const graph::Graph& graph, const GuardIndex& index,
-                           const kube::GroupResource& type, std::string_view finalizer) {
+FinalizerServers serversOf(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
+                           std::string_view finalizer) {
   FinalizerServers servers;
   for (uint32_t number = 0; number < index.rules().services.size(); ++number) {
     if (!index.exists(number)) continue;
     const criticalservice::CriticalService& service = index.service(number);
     const auto serves = [&](const criticalservice::Criterion& criterion) {
       const auto* named = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
-      return named != nullptr && named->type == type && named->finalizerName == finalizer;
+      return named != nullptr && named->type == object.type && named->finalizerName == finalizer &&
+             !leavesOut(*named, object);
     };
     const auto found = std::ranges::find_if(service.criteria, serves);
     if (found == service.criteria.end()) continue;
@@ -177,7 +178,7 @@ std::vector<UnservedFinalizer> unservedOf(const graph::Graph& graph, const Guard
   for (const std::string_view finalizer : graph.finalizers(found)) finalizers.emplace_back(finalizer);
   std::vector<UnservedFinalizer> unserved;
   for (const std::string& finalizer : finalizers) {
-    const FinalizerServers servers = serversOf(graph, index, object.type, finalizer);
+    const FinalizerServers servers = serversOf(graph, index, object, finalizer);
     if (servers.anyThere || servers.gone == nullptr) continue;
     const std::string provider = kube::printable(kube::toString(servers.gone->provider));
     unserved.push_back({kube::printable(finalizer),

@@ -219,9 +219,7 @@ kube::Result<uint16_t> heldBitOf(Model& model, const DeletionPolicy& policy, Slo
     return protection::concerns(policy, info.key, form.labels);
   };
   if (!policy.hold || std::ranges::none_of(info.forms, isConcerned)) return 0;
-  const auto mask = finalizerMask(model, slot, {policy.hold->finalizer});
-  if (!mask) return tl::unexpected(mask.error());
-  return static_cast<uint16_t>(*mask & ~info.cleanupBit);
+  return finalizerMask(model, slot, {policy.hold->finalizer});
 }
 
 kube::Result<void> addHolding(Model& model, const PolicyFacts& facts, Choices& choices, uint32_t policy,

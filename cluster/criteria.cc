@@ -96,7 +96,8 @@ class CriteriaReader {
   bool carries(Slot slot, const std::string& finalizer) const {
     const std::vector<std::string>& names = model_.slots[slot].finalizers;
     for (size_t i = 0; i < names.size(); ++i) {
-      if (names[i] == finalizer && (state_.finalizers(slot) >> i & 1) != 0) return true;
+      const bool isOfSpec = (specFinalizers(model_.slots[slot]) >> i & 1) != 0;
+      if (names[i] == finalizer && !isOfSpec && (state_.finalizers(slot) >> i & 1) != 0) return true;
     }
     if (finalizer == kube::kForegroundFinalizer) return (state_.finalizers(slot) & kForegroundBit) != 0;
     return finalizer == kube::kOrphanFinalizer && (state_.finalizers(slot) & kOrphanBit) != 0;

@@ -174,7 +174,7 @@ void addClaim(Builder& builder, Slot set, const kube::Value& claimTemplate, Slot
   addCleanup(info);
   addFinalizers(builder, claim, criticalservice::textsAt(claimTemplate, {"metadata", "finalizers"}));
   if (deletesClaims(*builder.content(set))) {
-    const bool controls = kube::deletesPodsFirst(model.kubernetes);  // since 1.33
+    const bool controls = kube::controlsClaimsOfStatefulSets(model.kubernetes);
     addOwner(model, claim, {.owner = set, .controller = controls, .blockOwnerDeletion = controls}, true);
   }
   model.slots[claim].children.push_back(pod);
@@ -269,6 +269,7 @@ void deriveChildren(Builder& builder) {
     for (const Slot pod : std::vector<Slot>(model.slots[slot].children)) {
       if (builder.sources[pod] == nullptr) addFinalizers(builder, pod, finalizers);
     }
+    model.slots[slot].podFinalizers = finalizers;
     deriveClaims(builder, slot);
   }
 }

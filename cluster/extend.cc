@@ -29,14 +29,29 @@ void refreshConditions(Model& model, Slot slot) {
     std::vector<ConditionHolder>& holders = model.conditions[i];
     const bool known =
         std::any_of(holders.begin(), holders.end(), [&](const ConditionHolder& h) { return h.slot == slot; });
-    const uint16_t mask = knownFinalizerBit(info, condition.finalizer);
+    const uint16_t mask = knownFinalizerBit(info, condition.finalizer) & ~specFinalizers(info);
     if (!known && mask != 0) holders.push_back({.slot = slot, .mask = mask});
   }
 }
 
+// A claim that a StatefulSet makes for one Pod alone: TEMPLATE-POD.
+bool isOwnClaim(const Model& model, const SlotInfo& claim, Slot workload, Slot pod) {
+  return model.slots[workload].role == ModelRole::StatefulSet &&
+         claim.key.name.ends_with("-" + model.slots[pod].key.name);
+}
+
+// The claim of `pod` that is to it as `claim` is to its sibling, if the model has one.
+std::optional<Slot> ownClaim(const Model& model, const SlotInfo& claim, Slot sibling, Slot pod) {
+  kube::ObjectKey key = claim.key;
+  key.name.resize(key.name.size() - model.slots[sibling].key.name.size());
+  key.name += model.slots[pod].key.name;
+  return model.find(key);
+}
+
 // A Pod that only a step's replicas bring: criteria may name it, and it mounts, and is intercepted, as its
 // sibling.
-void wirePod(Model& model, Slot pod, Slot sibling) {
+void wirePod(Model& model, Slot pod, Slot workload) {
+  const Slot sibling = model.slots[workload].children.front();
   wireContainer(model, pod);
   for (size_t i = 0; i < model.conditions.size(); ++i) {
     const graph::Condition& condition = model.conditionSpecs[i];
@@ -46,11 +61,14 @@ void wirePod(Model& model, Slot pod, Slot sibling) {
   }
   for (SlotInfo& claim : model.slots) {
     if (claim.role != ModelRole::PersistentVolumeClaim) continue;
-    if (std::find(claim.children.begin(), claim.children.end(), sibling) != claim.children.end())
+    if (std::find(claim.children.begin(), claim.children.end(), sibling) == claim.children.end()) continue;
+    if (!isOwnClaim(model, claim, workload, sibling))
       claim.children.push_back(pod);
+    else if (const auto own = ownClaim(model, claim, sibling, pod))
+      model.slots[*own].children.push_back(pod);
   }
-  model.slots[pod].finalizers = model.slots[sibling].finalizers;
-  model.slots[pod].finalizersAtCreation = model.slots[sibling].finalizersAtCreation;
+  for (const std::string& name : model.slots[workload].podFinalizers)
+    model.slots[pod].finalizersAtCreation |= finalizerBit(model.slots[pod], name).value_or(0);
   refreshConditions(model, pod);
   findRemovals(model, pod);
   model.slots[pod].interceptions = model.slots[sibling].interceptions;
@@ -105,7 +123,7 @@ kube::Result<uint32_t> addStep(Model& model, ClientStep step) {
     const Slot parent = podParent(model, step.object);
     addPods(model, parent, step.value, 0);
     for (size_t slot = before; slot < model.slots.size(); ++slot)
-      wirePod(model, static_cast<Slot>(slot), model.slots[parent].children.front());
+      wirePod(model, static_cast<Slot>(slot), parent);
   }
   if (step.verb == ClientStep::Verb::SetIntent && role != ModelRole::CriticalService)
     return tl::unexpected(
@@ -127,9 +145,6 @@ kube::Result<uint16_t> finalizerMask(Model& model, Slot slot, const std::vector<
           problem(model.name(slot) + " has over its life " + tooManyFinalizers(model.slots[slot])));
     mask |= *bit;
   }
-  // A patch of metadata leaves spec.finalizers.
-  if (model.slots[slot].role == ModelRole::Namespace)
-    mask |= model.slots[slot].cleanupBit | model.slots[slot].namespaceBits;
   refreshConditions(model, slot);
   findRemovals(model, slot);
   return mask;

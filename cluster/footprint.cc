@@ -212,10 +212,12 @@ class Declaration {
 
   void finalize(Slot slot, uint32_t controller) {
     guard_.object(slot, kPresenceField | kFinalizersField);
-    guard_.webhookFails(slot, &Interception::onUpdate);
     guard_.works(model_.controllers[controller]);
-    for (const Removal& removal : model_.slots[slot].removals)
-      if (removal.controller == controller) guard_.mayRemove(removal);
+    for (const Removal& removal : model_.slots[slot].removals) {
+      if (removal.controller != controller) continue;
+      guard_.webhookFails(slot, requestOfRemoval(model_.slots[slot], removal));
+      guard_.mayRemove(removal);
+    }
     effects_.dropFinalizers(slot);
   }
 

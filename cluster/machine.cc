@@ -80,7 +80,7 @@ void addFinalizers(const Transition& transition, Slot slot, const ObjectState& o
     if ((object.finalizers & removal.bit) == 0) continue;
     if (!transition.works(transition.model().controllers[removal.controller])) continue;
     if (!transition.mayRemove(removal)) continue;
-    if (transition.webhookFails(slot, &Interception::onUpdate)) continue;
+    if (transition.webhookFails(slot, requestOfRemoval(transition.info(slot), removal))) continue;
     out.push_back({Kind::Finalize, Actor::Finalizers, slot, removal.controller});
   }
 }

@@ -163,9 +163,10 @@ struct SlotInfo {
                             // a claim's pvc-protection, a volume's pv-protection, the clean-up of a work or
                             // of a ManifestWorkReplicaSet
   uint16_t namespaceBits = 0;  // Namespace: those of its spec, which /finalize alone takes off
-  uint16_t keptBit = 0;        // AppliedManifestWork: lastout's finalizer, where lastout keeps works
-  uint16_t heldBit = 0;        // what a CriticalService that says Hold names: lastout's finalizer for that
-  uint16_t policyBits = 0;     // the finalizers by which deletion policies hold it
+  std::vector<std::string> podFinalizers = {};  // a workload's: those that its Pod template names
+  uint16_t keptBit = 0;     // AppliedManifestWork: lastout's finalizer, where lastout keeps works
+  uint16_t heldBit = 0;     // what a CriticalService that says Hold names: lastout's finalizer for that
+  uint16_t policyBits = 0;  // the finalizers by which deletion policies hold it
   std::vector<uint32_t>
       followers;  // CriticalServices for whose sake lastout follows its type (admission/guards.h)
   std::vector<uint32_t> peers;    // those of them whose provider is of its type
@@ -192,6 +193,18 @@ struct SlotInfo {
   std::vector<Removal> removals;         // which finalizer controllers act on it
   std::array<uint8_t, 6> monitors{};     // per EventKind: bit number + 1; 0: not watched
 };
+
+// The request by which a controller takes a finalizer off: an UPDATE of the object, or of
+// namespaces/finalize.
+inline bool Interception::*requestOfRemoval(const SlotInfo& info, const Removal& removal) {
+  return (info.namespaceBits & removal.bit) != 0 ? &Interception::onCleanup : &Interception::onUpdate;
+}
+
+// A Namespace's finalizers that stand in its spec: no patch of metadata and no criterion is about these.
+inline uint16_t specFinalizers(const SlotInfo& info) {
+  return info.role == ModelRole::Namespace ? static_cast<uint16_t>(info.cleanupBit | info.namespaceBits)
+                                           : uint16_t{0};
+}
 
 // Returns the names of those finalizers of the slot's vocabulary, the garbage collector's last.
 std::vector<std::string> finalizerNames(const SlotInfo& slot, uint16_t finalizers);

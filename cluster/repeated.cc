@@ -1,9 +1,16 @@
 // A name that two manifests describe. The machine has one object of it, made as the first says; so what it
 // uses of the second must be the same.
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "cluster/builder.h"
+#include "criticalservice/pod_needs.h"
+#include "kube/api_calls.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
 
@@ -57,6 +64,39 @@ bool sameFinalizers(std::vector<std::string> a, std::vector<std::string> b) {
   return a == b;
 }
 
+// Those of its spec that keep a Namespace beside Kubernetes' own, which every Namespace has.
+std::vector<std::string> otherSpecFinalizers(const kube::Object& space) {
+  std::vector<std::string> finalizers = criticalservice::textsAt(space.content, {"spec", "finalizers"});
+  std::erase(finalizers, "kubernetes");
+  return finalizers;
+}
+
+// The ports of a Service, by number and protocol.
+std::set<std::pair<int64_t, std::string>> portsOf(const kube::Object& service) {
+  std::set<std::pair<int64_t, std::string>> ports;
+  for (const kube::Value& port : kube::listAt(service.content, {"spec", "ports"})) {
+    const kube::Value* number = port.find("port");
+    if (number == nullptr || number->asInteger() == nullptr) continue;
+    const std::string& protocol = kube::textAt(port, {"protocol"});
+    ports.emplace(*number->asInteger(), protocol.empty() ? "TCP" : protocol);
+  }
+  return ports;
+}
+
+// Whether objects of the CRD's type are converted, by whom, and in which versions they are served.
+bool sameVersions(const kube::Object& a, const kube::Object& b) {
+  const auto conversion = [](const kube::Object& crd) {
+    const auto called = kube::calledConversionOf(crd.content);
+    return called ? std::optional(std::tuple(called->service, called->port)) : std::nullopt;
+  };
+  const auto served = [](const kube::Object& crd) { return kube::servedVersions({}, &crd.content); };
+  return conversion(a) == conversion(b) && served(a) == served(b);
+}
+
+bool isReleased(const kube::Object& volume) {
+  return kube::textAt(volume.content, {"status", "phase"}) == "Released";
+}
+
 int64_t replicasIn(const kube::Object& object) {
   const kube::Value* replicas = object.content.at({"spec", "replicas"});
   return replicas == nullptr || replicas->asInteger() == nullptr ? 1 : *replicas->asInteger();
@@ -70,12 +110,18 @@ bool sameWebhook(const kube::Value& a, const kube::Value& b) {
   const auto sameField = [&](std::initializer_list<std::string_view> path) {
     return same(a.at(path), b.at(path));
   };
+  const auto port = [](const kube::Value& webhook) {
+    const kube::Value* number = webhook.at({"clientConfig", "service", "port"});
+    return number == nullptr || number->asInteger() == nullptr ? kube::CallAddress().port
+                                                               : *number->asInteger();
+  };
   const auto scope = [](const kube::Value& rule) {
     const std::string_view given = kube::textAt(rule, {"scope"});
     return given.empty() ? std::string_view("*") : given;
   };
   const auto sameRule = [&](const kube::Value& left, const kube::Value& right) {
     return same(left.find("apiGroups"), right.find("apiGroups")) &&
+           same(left.find("apiVersions"), right.find("apiVersions")) &&
            same(left.find("resources"), right.find("resources")) &&
            same(left.find("operations"), right.find("operations")) && scope(left) == scope(right);
   };
@@ -87,7 +133,7 @@ bool sameWebhook(const kube::Value& a, const kube::Value& b) {
                                : same(left, right);
   return sameRules && (policy(a) == "Ignore") == (policy(b) == "Ignore") &&
          sameField({"clientConfig", "service", "namespace"}) &&
-         sameField({"clientConfig", "service", "name"}) && sameField({"clientConfig", "service", "port"}) &&
+         sameField({"clientConfig", "service", "name"}) && port(a) == port(b) &&
          sameField({"namespaceSelector"}) && sameField({"objectSelector"});
 }
 
@@ -100,6 +146,22 @@ bool sameWebhooks(const kube::Object& a, const kube::Object& b) {
                     right->asList()->end(), sameWebhook);
 }
 
+// What a StatefulSet makes claims from, and whether they go with it.
+std::string_view otherClaims(const kube::Object& first, const kube::Object& again) {
+  const auto names = [](const kube::Object& set) {
+    std::vector<std::string> all;
+    for (const kube::Value& claimTemplate : kube::listAt(set.content, {"spec", "volumeClaimTemplates"}))
+      all.push_back(kube::textAt(claimTemplate, {"metadata", "name"}));
+    return all;
+  };
+  const auto deletes = [](const kube::Object& set) {
+    return kube::textAt(set.content, {"spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted"}) ==
+           "Delete";
+  };
+  if (names(first) != names(again)) return "spec.volumeClaimTemplates";
+  return deletes(first) == deletes(again) ? kNothing : "spec.persistentVolumeClaimRetentionPolicy";
+}
+
 // The first thing in the specification that differs; empty: nothing that the machine uses.
 std::string_view otherSpecification(const kube::Object& first, const kube::Object& again, ModelRole role,
                                     bool isCreated) {
@@ -109,6 +171,8 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
     case ModelRole::StatefulSet: {
       const bool says = isCreated || again.content.at({"spec", "replicas"}) != nullptr;
       if (says && replicasIn(first) != replicasIn(again)) return "spec.replicas";
+      const std::string_view claims = otherClaims(first, again);
+      if (role == ModelRole::StatefulSet && claims != kNothing) return claims;
       [[fallthrough]];
     }
     case ModelRole::DaemonSet:
@@ -129,10 +193,13 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
     return "spec.deleteOption.ttlSecondsAfterFinished";
   if (role == ModelRole::ManifestWorkReplicaSet && !sameAt(first, again, {"spec", "cascadeDeletionPolicy"}))
     return "spec.cascadeDeletionPolicy";
-  if (role == ModelRole::Namespace && !sameAt(first, again, {"spec", "finalizers"})) return "spec.finalizers";
+  if (role == ModelRole::Namespace && !sameFinalizers(otherSpecFinalizers(first), otherSpecFinalizers(again)))
+    return "spec.finalizers";
+  if (role == ModelRole::Crd && !sameVersions(first, again)) return "spec.versions or spec.conversion";
   if (again.key.type == kube::kServices && !sameAt(first, again, {"spec", "selector"}))
     return "spec.selector";
-  if (again.key.type == kube::kServices && !sameAt(first, again, {"spec", "ports"})) return "spec.ports";
+  if (again.key.type == kube::kServices && portsOf(first) != portsOf(again)) return "spec.ports";
+  if (role == ModelRole::PersistentVolume && isReleased(first) != isReleased(again)) return "status.phase";
   if (role == ModelRole::PersistentVolume && !sameAt(first, again, {"spec", "claimRef", "name"}))
     return "spec.claimRef";
   if (role == ModelRole::PersistentVolumeClaim && !sameAt(first, again, {"spec", "volumeName"}))

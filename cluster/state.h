@@ -64,7 +64,7 @@ struct ObjectState {
   bool live() const { return presence == Presence::Live; }
   bool terminating() const { return presence == Presence::Terminating; }
   // It has an owner again, or is to stay.
-  void restoreChanges() {
+  void dropDeferredDeletion() {
     if (deferredDeletion && !deferredDeletion->byPerson) deferredDeletion.reset();
   }
   OwnerState owner(size_t i) const { return static_cast<OwnerState>((owners >> (2 * i)) & 3); }

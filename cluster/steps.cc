@@ -47,17 +47,20 @@ void change(Transition& transition, uint32_t step) {
   }
   ObjectState object = transition.state().object(spec.object);
   switch (spec.verb) {
-    case ClientStep::Verb::SetFinalizers:
+    case ClientStep::Verb::SetFinalizers: {
+      const SlotInfo& info = transition.info(spec.object);
+      const auto wanted = static_cast<uint16_t>(spec.value & ~specFinalizers(info));
       // docs/semantics.md, "The rules", finalizers: none can be added to a terminating object.
-      if (object.terminating() && (spec.value & ~object.finalizers) != 0) {
+      if (object.terminating() && (wanted & ~object.finalizers) != 0) {
         refuse(transition, step, "Invalid");
         return;
       }
       // What lastout holds, a client leaves: by hand it would let the provider go, whatever its criteria say.
       // What a policy holds gets its finalizer back while it may have a new one.
-      object.finalizers = spec.value | (object.finalizers & transition.info(spec.object).heldBit);
-      if (object.live()) object.finalizers |= transition.info(spec.object).policyBits;
+      object.finalizers = wanted | (object.finalizers & (specFinalizers(info) | info.heldBit));
+      if (object.live()) object.finalizers |= info.policyBits;
       break;
+    }
     case ClientStep::Verb::SetForm:
       object.form = spec.forms[object.form];
       break;

@@ -27,7 +27,7 @@ std::vector<ConditionHolder> holdersOf(const Model& model, const graph::Conditio
     } else if (condition.kind == graph::Condition::Kind::Instances && info.key.type == condition.type) {
       holders.push_back({.slot = slot, .mask = 0});
     } else if (condition.kind == graph::Condition::Kind::Finalizer && info.key.type == condition.type) {
-      const uint16_t mask = knownFinalizerBit(info, condition.finalizer);
+      const uint16_t mask = knownFinalizerBit(info, condition.finalizer) & ~specFinalizers(info);
       if (mask != 0 && !graph::leavesOut(condition, info.key.namespaceName, info.key.name))
         holders.push_back({.slot = slot, .mask = mask});
     }

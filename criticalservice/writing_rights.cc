@@ -21,6 +21,11 @@ bool isHarmless(const kube::ObjectKey& role) {
   return role.type == kube::kClusterRoles && (role.name == "view" || role.name.starts_with("system:"));
 }
 
+// The namespace whose RoleBindings count for a request for the object: a Namespace's own for itself.
+const std::string& namespaceOfRequest(const kube::ObjectKey& object) {
+  return object.type == kube::kNamespaces ? object.name : object.namespaceName;
+}
+
 }  // namespace
 
 void WritingRights::put(const kube::Object& object) {
@@ -92,7 +97,7 @@ WritingRights::Ways WritingRights::toUpdate(const Account& account, const kube::
   Ways found;
   for (const Binding& binding : bindings_) {
     const std::string& space = binding.key.namespaceName;
-    if (!binds(binding, account) || (!space.empty() && space != object.namespaceName)) continue;
+    if (!binds(binding, account) || (!space.empty() && space != namespaceOfRequest(object))) continue;
     Ways ways = waysBy(binding, allow);
     if (space.empty() && !ways.empty()) return {};
     std::ranges::move(ways, std::back_inserter(found));
@@ -104,7 +109,7 @@ bool WritingRights::mayUpdate(const Account& account, const kube::ObjectKey& obj
   const auto allow = [&](const std::vector<RoleRule>& rules) { return allowUpdating(rules, object); };
   return std::ranges::any_of(bindings_, [&](const Binding& binding) {
     const std::string& space = binding.key.namespaceName;
-    return binds(binding, account) && (space.empty() || space == object.namespaceName) &&
+    return binds(binding, account) && (space.empty() || space == namespaceOfRequest(object)) &&
            !waysBy(binding, allow).empty();
   });
 }

@@ -276,8 +276,9 @@ void count(Tables& tables, const ObjectClass& record, uint32_t node, uint32_t di
     Carrier& carrier = tables.carriers.write(member.carrier);
     add(carrier.holders, difference);
     for (uint32_t at = carrier.firstExcepting; at != kNone; at = tables.conditions[at].nextOfTarget) {
-      if (leavesOut(tables, tables.conditions[at], node))
-        add(tables.conditions.write(at).leftOut, difference);
+      if (!leavesOut(tables, tables.conditions[at], node)) continue;
+      add(tables.conditions.write(at).leftOut, difference);
+      break;  // the others leave out other namespaces
     }
     membership = member.nextInClass;
   }

@@ -39,17 +39,24 @@ std::string_view cleanupSubresource(const GroupResource& type) {
   return type == kCustomResourceDefinitions ? std::string_view("status") : std::string_view();
 }
 
+bool isServed(const Value& version) {
+  const Value* served = version.find("served");
+  return served == nullptr || served->asBool() == nullptr || *served->asBool();
+}
+
+bool isStorage(const Value& version) {
+  const Value* storage = version.find("storage");
+  return storage != nullptr && storage->asBool() != nullptr && *storage->asBool();
+}
+
 // All objects are stored in the only version that is served.
 bool hasOneVersion(const Value& crd) {
   std::string_view stored;
   size_t served = 0;
   for (const Value& version : listAt(crd, {"spec", "versions"})) {
-    const auto says = [&](std::string_view field) {
-      const Value* value = version.find(field);
-      return value != nullptr && value->asBool() != nullptr && *value->asBool();
-    };
-    served += says("served") ? 1 : 0;
-    if (says("served") && says("storage")) stored = textAt(version, {"name"});
+    if (!isServed(version)) continue;
+    ++served;
+    if (isStorage(version)) stored = textAt(version, {"name"});
   }
   const Value::List& storedVersions = listAt(crd, {"status", "storedVersions"});
   return served == 1 && !stored.empty() &&
@@ -113,9 +120,7 @@ std::vector<std::string> servedVersions(const GroupResource& type, const Value* 
   if (crd == nullptr) return isBuiltIn ? std::vector<std::string>{"v1"} : std::vector<std::string>();
   std::vector<std::string> versions;
   for (const Value& version : listAt(*crd, {"spec", "versions"})) {
-    const Value* served = version.find("served");
-    if (served == nullptr || served->asBool() == nullptr || *served->asBool())
-      versions.push_back(textAt(version, {"name"}));
+    if (isServed(version)) versions.push_back(textAt(version, {"name"}));
   }
   return versions;
 }

@@ -32,6 +32,12 @@ constexpr std::optional<KubernetesVersion> parseKubernetesVersion(std::string_vi
 // (KEP-5080, OrderedNamespaceDeletion; admission/77 to 89).
 constexpr bool deletesPodsFirst(KubernetesVersion version) { return version >= KubernetesVersion::V1_36; }
 
+// A StatefulSet that deletes its claims is their controller, and they block its deletion in the foreground
+// (KEP-1847, StatefulSetAutoDeletePVC, as it became stable); before, it is an owner like any other.
+constexpr bool controlsClaimsOfStatefulSets(KubernetesVersion version) {
+  return version >= KubernetesVersion::V1_36;
+}
+
 // A create under a terminating CRD is Forbidden; before, MethodNotAllowed (rest/086 of both).
 constexpr bool forbidsInstancesOfTerminatingCrds(KubernetesVersion version) {
   return version >= KubernetesVersion::V1_36;

@@ -192,11 +192,11 @@ class GuardComparer {
                         const GuardingCriterion& criterion, const GuardedProvider& current) {
     const GuardingCriterion* found = findCriterion(current, criterion.criterion);
     if (found == nullptr) {
-      if (const std::string except = exceptionOf(current, criterion.criterion); !except.empty())
+      if (!isAbout(now_, criterion.criterion))
+        result_.notes.push_back(provider + " no longer waits for " + words + ", which is not there either");
+      else if (const std::string except = exceptionOf(current, criterion.criterion); !except.empty())
         lose(provider, provider + " may be deleted while there is " + words + " in namespace " + except +
                            " (`" + std::string(criticalservice::kExceptField) + "`)");
-      else if (!isAbout(now_, criterion.criterion))
-        result_.notes.push_back(provider + " no longer waits for " + words + ", which is not there either");
       else
         lose(provider, provider + " may be deleted while there is " + words + ": no criterion of " +
                            kube::listed(current.services, kMostGuarded) + " names that any more");

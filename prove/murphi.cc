@@ -118,7 +118,9 @@ std::string MurphiModel::steps() const {
   text +=
       table("sets_finalizer(t: step_t; f: finalizer_t): boolean", "false", [this](const ClientStep& step) {
         const bool sets = step.verb == ClientStep::Verb::SetFinalizers;
-        return names_.isAnyOf("f", step.object, sets ? step.value : uint16_t{0});
+        const uint16_t ofSpec = cluster::specFinalizers(model_.slots[step.object]);
+        const auto wanted = static_cast<uint16_t>(step.value & ~ofSpec);
+        return names_.isAnyOf("f", step.object, sets ? wanted : uint16_t{0});
       });
   std::vector<MurphiCase> waits;
   for (size_t i = 0; i < compiled_.sendAfter.size(); ++i) {
@@ -242,6 +244,10 @@ kube::Errors uncovered(const cluster::Model& model) {
   const auto isUnresolved = [](const SlotInfo& info) {
     return std::ranges::any_of(info.owners, &cluster::OwnerLink::unresolved);
   };
+  const auto hasSpecFinalizers = [](const SlotInfo& info) {
+    return (info.namespaceBits & ~info.cleanupBit) != 0;
+  };
+  if (std::ranges::any_of(model.slots, hasSpecFinalizers)) refuse("other spec.finalizers of a Namespace");
   if (std::ranges::any_of(model.slots, isUnresolved))
     refuse("owners that the garbage collector cannot look for");
   if (!model.policies.none()) refuse("DeletionPolicies");

@@ -75,6 +75,15 @@ kube::CalledWebhook matchedBy(const kube::Value* resources, bool everything) {
   return matched;
 }
 
+// A MutatingAdmissionPolicy cannot match DELETE; its `*` means all other operations.
+void leaveOutDeletes(kube::CalledWebhook& policy) {
+  for (kube::RuleWithOperations& rule : policy.matches.rules) {
+    if (std::ranges::find(rule.operations, "*") != rule.operations.end())
+      rule.operations = {"CREATE", "UPDATE", "CONNECT"};
+    std::erase(rule.operations, "DELETE");
+  }
+}
+
 class AssumptionFinder {
  public:
   AssumptionFinder(const Scenario& scenario, const Compiled& compiled)
@@ -99,7 +108,10 @@ class AssumptionFinder {
       if (key.type == mutatingBindings())
         addPolicy(*object, kube::kMutatingAdmissionPolicies, "MutatingAdmissionPolicy");
     }
-    for (const Slot slot : compiled_.goal) addFinalizersToCome(slot);
+    for (const Slot slot : compiled_.goal) {
+      addFinalizersToCome(slot);
+      addUnknownOwners(slot);
+    }
     addControllers();
     for (Slot slot = 0; slot < model_.slots.size(); ++slot) addFinished(slot);
     addReplicaSets();
@@ -295,7 +307,8 @@ class AssumptionFinder {
                         });
     const kube::Object* policy = object({type, "", kube::textAt(binding.content, {"spec", "policyName"})});
     if (policy == nullptr || !denies) return;
-    const kube::CalledWebhook matched = matchedBy(policy->content.at({"spec", "matchConstraints"}), false);
+    kube::CalledWebhook matched = matchedBy(policy->content.at({"spec", "matchConstraints"}), false);
+    if (type == kube::kMutatingAdmissionPolicies) leaveOutDeletes(matched);
     const kube::CalledWebhook bound = matchedBy(binding.content.at({"spec", "matchResources"}), true);
     const bool concerns = std::ranges::any_of(compiled_.goal, [&](Slot slot) {
       const SlotInfo& info = model_.slots[slot];
@@ -304,6 +317,18 @@ class AssumptionFinder {
     if (concerns)
       add(policy->key, "the " + kind + " " + policy->key.name +
                            " allows what it matches: its expressions are not evaluated");
+  }
+
+  // The garbage collector leaves alone what has an owner of a type that it cannot look for.
+  void addUnknownOwners(Slot slot) {
+    const kube::Object* source = object(model_.slots[slot].key);
+    if (source == nullptr) return;
+    for (const kube::OwnerReference& owner : source->meta.ownerReferences) {
+      const std::string group(kube::groupOf(owner.apiVersion));
+      if (scenario_.types.findKind(group, owner.kind) != nullptr) continue;
+      add(source->key, "no API server serves " + owner.kind + (group.empty() ? "" : "." + group) +
+                           ", the type of its owner " + owner.name + ": no file defines it");
+    }
   }
 
   // Finalizers that controllers of Kubernetes or of a cloud put on an object that does not have them here.

@@ -34,8 +34,7 @@ kube::ObjectMeta metaOf(const cluster::Model& model, Slot slot, const cluster::O
 }  // namespace
 
 std::vector<std::string> metadataFinalizers(const cluster::SlotInfo& slot, uint16_t finalizers) {
-  if (slot.role == cluster::ModelRole::Namespace) finalizers &= static_cast<uint16_t>(~slot.cleanupBit);
-  return cluster::finalizerNames(slot, finalizers);
+  return cluster::finalizerNames(slot, static_cast<uint16_t>(finalizers & ~cluster::specFinalizers(slot)));
 }
 
 // Puts into the graph and the index what an admission::ClusterView reads out of objects: a state's services

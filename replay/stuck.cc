@@ -226,7 +226,8 @@ class Explainer {
                                  (there ? ", where it runs, has no Ready Pod" : ", where it ran, is gone") +
                                  final_.whyNotStarted(controller.runsIn));
       }
-      refused(slot, &Interception::onUpdate, who + ", whose UPDATE is refused: ", result);
+      refused(slot, cluster::requestOfRemoval(model_.slots[slot], removal),
+              who + ", whose UPDATE is refused: ", result);
       explainNeeds(removal, who + "; " + controller.name, result);
     }
     if (!anybody) result.reasons.push_back("nobody here removes its finalizer " + finalizer);
@@ -271,6 +272,10 @@ class Explainer {
           (isAgent ? ", and has forgotten it" : ", and does not ask again"));
     }
     explainOwners(slot, result, "the garbage collector leaves it alone", true);
+    if (std::ranges::any_of(model_.slots[slot].owners, &cluster::OwnerLink::unresolved))
+      result.reasons.push_back(
+          "the garbage collector leaves it alone because it cannot look for one of its owners: no API server "
+          "serves that type, or the owner is in a namespace and the object is not");
     if (denial == nullptr && result.waitsFor.empty())
       result.reasons.push_back("nobody has asked for its deletion");
   }

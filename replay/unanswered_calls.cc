@@ -109,8 +109,7 @@ class UnansweredFinder {
     const bool isCarried = std::ranges::any_of(one.meta.finalizers, [](const std::string& finalizer) {
       return finalizer != kube::kCrdCleanupFinalizer;
     });
-    if (reviewed.onUpdate && (isCarried || isStorage))
-      refused.push_back("its finalizers cannot be removed" + removersOf(one));
+    if (reviewed.onUpdate && (isCarried || isStorage)) refused.push_back(withoutRemoval(one));
     if (reviewed.onCleanup && one.key.type == kube::kNamespaces)
       refused.emplace_back("the namespace controller cannot take the finalizer kubernetes off it");
     if (reviewed.onCleanup && one.key.type == kube::kCustomResourceDefinitions)
@@ -118,6 +117,10 @@ class UnansweredFinder {
     if (reviewed.onDelete && one.key.type == kube::kPods && one.meta.deletionTimestamp)
       refused.emplace_back("its node cannot end it");
     return refused;
+  }
+
+  std::string withoutRemoval(const kube::Object& one) {
+    return "its finalizers cannot be removed" + removersOf(one);
   }
 
   // " (example.com/f by deployments.apps/operator/controller)", as far as it is known.
@@ -143,8 +146,7 @@ class UnansweredFinder {
 
   // Of an object that is being deleted, nobody can write the removal of its finalizers.
   void addRefusedWrite(const kube::Object& one, UnansweredCall call, const std::string& fails) {
-    call.refusesDeletion = false;
-    call.message = "its finalizers cannot be removed" + removersOf(one) + ": " + fails;
+    call.message = withoutRemoval(one) + ": " + fails;
     found_[one.key].push_back(std::move(call));
   }
 

@@ -32,8 +32,8 @@ ControllerRole::ControllerRole(const SharedParts& parts)
       policyTypes_(parts.access, parts.view),
       policyKeeper_(makePolicyKeeper()),
       profileKeeper_(makeProfileKeeper()),
-      heldPolicies_(makeHeldPolicyRole()),
-      labelledPolicies_(makeLabelledPolicyRole()),
+      heldPolicyRole_(makeHeldPolicyRole()),
+      labelledPolicyRole_(makeLabelledPolicyRole()),
       replayedDeletions_(makeReplayedDeletions()),
       renewal_(options_.probe.period) {}
 
@@ -68,13 +68,13 @@ std::unique_ptr<ReplayedDeletionRole> ControllerRole::makeReplayedDeletions() {
 
 std::optional<std::string> ControllerRole::labelProblemOf(const protection::DeletionPolicy& policy) const {
   if (!policy.labels) return std::nullopt;
-  if (labelledPolicies_) return labelledPolicies_->problemOf(policy);
+  if (labelledPolicyRole_) return labelledPolicyRole_->problemOf(policy);
   return "lastout serve runs without --label-policies: its users label the objects";
 }
 
 std::optional<std::string> ControllerRole::holdProblemOf(const protection::DeletionPolicy& policy) const {
   if (!policy.hold) return std::nullopt;
-  if (heldPolicies_) return heldPolicies_->problemOf(policy);
+  if (heldPolicyRole_) return heldPolicyRole_->problemOf(policy);
   return "lastout serve runs without --hold-policies (holdsPolicies of the chart): it sets no finalizer, and "
          "the DELETE of a protected object that has none is denied";
 }
@@ -121,8 +121,8 @@ void ControllerRole::taken() {
   }
   if (policyKeeper_) policyKeeper_->reconsider();
   if (profileKeeper_) profileKeeper_->reconsider();
-  if (heldPolicies_) heldPolicies_->wake();
-  if (labelledPolicies_) labelledPolicies_->wake();
+  if (heldPolicyRole_) heldPolicyRole_->wake();
+  if (labelledPolicyRole_) labelledPolicyRole_->wake();
   if (replayedDeletions_) replayedDeletions_->reconsider();
   if (keeper_) keeper_->reconsider();
   status_.reconsider();
@@ -259,8 +259,8 @@ void ControllerRole::start() {
   holder_.start();
   if (policyKeeper_) policyKeeper_->start();
   if (profileKeeper_) profileKeeper_->start();
-  if (heldPolicies_) heldPolicies_->start();
-  if (labelledPolicies_) labelledPolicies_->start();
+  if (heldPolicyRole_) heldPolicyRole_->start();
+  if (labelledPolicyRole_) labelledPolicyRole_->start();
   if (replayedDeletions_) replayedDeletions_->start();
   lease_.start();
 }
@@ -269,14 +269,14 @@ void ControllerRole::end() {
   runner_.stop();
   works_.end();
   holder_.end();
-  if (heldPolicies_) heldPolicies_->end();
-  if (labelledPolicies_) labelledPolicies_->end();
+  if (heldPolicyRole_) heldPolicyRole_->end();
+  if (labelledPolicyRole_) labelledPolicyRole_->end();
   if (replayedDeletions_) replayedDeletions_->end();
 }
 
 // While the strict mode of a policy counts, which the labels are taken away by.
 void ControllerRole::cleanUp(std::chrono::milliseconds patience) {
-  if (labelledPolicies_) labelledPolicies_->cleanUp(patience);
+  if (labelledPolicyRole_) labelledPolicyRole_->cleanUp(patience);
   if (policyKeeper_) policyKeeper_->withdraw();
 }
 
@@ -286,8 +286,8 @@ void ControllerRole::stop() {
   policyTypes_.stop();
   if (policyKeeper_) policyKeeper_->stop();
   if (profileKeeper_) profileKeeper_->stop();
-  if (heldPolicies_) heldPolicies_->stop();
-  if (labelledPolicies_) labelledPolicies_->stop();
+  if (heldPolicyRole_) heldPolicyRole_->stop();
+  if (labelledPolicyRole_) labelledPolicyRole_->stop();
   if (replayedDeletions_) replayedDeletions_->stop();
   status_.stop();
   lease_.stop();
@@ -302,8 +302,8 @@ void ControllerRole::told() {
 }
 
 void ControllerRole::toldOfPolicies() {
-  if (heldPolicies_) heldPolicies_->wake();
-  if (labelledPolicies_) labelledPolicies_->wake();
+  if (heldPolicyRole_) heldPolicyRole_->wake();
+  if (labelledPolicyRole_) labelledPolicyRole_->wake();
 }
 
 void ControllerRole::reconsider(bool knowsCertificate) {
@@ -319,8 +319,8 @@ void ControllerRole::reconsider(bool knowsCertificate) {
   holder_.reconsider();
   if (policyKeeper_) policyKeeper_->reconsider();
   if (profileKeeper_) profileKeeper_->reconsider();
-  if (heldPolicies_) heldPolicies_->wake();
-  if (labelledPolicies_) labelledPolicies_->wake();
+  if (heldPolicyRole_) heldPolicyRole_->wake();
+  if (labelledPolicyRole_) labelledPolicyRole_->wake();
   if (replayedDeletions_) replayedDeletions_->reconsider();
   lease_.reconsider();
 }

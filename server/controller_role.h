@@ -103,8 +103,8 @@ class ControllerRole {
   PolicyTypes policyTypes_;
   const std::unique_ptr<PolicyKeeper> policyKeeper_;               // null: it only watches
   const std::unique_ptr<ProfileKeeper> profileKeeper_;             // null: there are no keptPolicies
-  const std::unique_ptr<HeldPolicyRole> heldPolicies_;             // null: it holds nothing for policies
-  const std::unique_ptr<LabelledPolicyRole> labelledPolicies_;     // null: it writes no labels
+  const std::unique_ptr<HeldPolicyRole> heldPolicyRole_;           // null: it holds nothing for policies
+  const std::unique_ptr<LabelledPolicyRole> labelledPolicyRole_;   // null: it writes no labels
   const std::unique_ptr<ReplayedDeletionRole> replayedDeletions_;  // null: there are no replayedTypes
   kube::Mutex pathMutex_;
   std::vector<std::string> paths_ LASTOUT_GUARDED_BY(pathMutex_);

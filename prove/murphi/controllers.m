@@ -56,7 +56,8 @@ begin
       refuse(step_object(t));
     else
       for f: finalizer_t do
-        if f != held_finalizer(step_object(t)) | f = f_none then
+        if (f != held_finalizer(step_object(t)) | f = f_none)
+            & !(role(step_object(t)) = Namespace & f = cleanup_of(step_object(t))) then
           object[step_object(t)].finalizers[f] := sets_finalizer(t, f);
         end;
       end;

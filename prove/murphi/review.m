@@ -87,7 +87,7 @@ end;
 function policy_in_force(s: slot_t; asked: policy_t): policy_t;
 begin
   if asked != Unsaid | object[s].finalizers[f_foreground] | object[s].finalizers[f_orphan] then return asked; end;
-  if role(s) = Job then return Orphan; end;
+  if orphans_by_default(s) then return Orphan; end;
   return Unsaid;
 end;
 

@@ -1,4 +1,4 @@
-// DeferredDeletionStore: what it writes to the status of one CriticalService.
+// The writes of DeferredDeletionStore to the status of one CriticalService.
 #include <algorithm>
 #include <utility>
 

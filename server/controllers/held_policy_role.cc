@@ -39,7 +39,7 @@ HeldPolicyRole::HeldPolicyRole(const SharedParts& parts, std::function<bool()> l
       worker_(workerOptions(std::move(leads))),
       patience_(worker_.patience()),
       client_(*server_, patience_),
-      policies_(objects_, client_, external_, policiesOptions()),
+      reconciler_(objects_, client_, external_, reconcilerOptions()),
       controller_(controllerOptions()),
       watches_(parts.access, watchesOptions()) {}
 
@@ -57,7 +57,7 @@ WorkerOptions HeldPolicyRole::workerOptions(std::function<bool()> leads) {
   return worker;
 }
 
-HeldObjectReconcilerOptions HeldPolicyRole::policiesOptions() const {
+HeldObjectReconcilerOptions HeldPolicyRole::reconcilerOptions() const {
   HeldObjectReconcilerOptions options;
   options.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
   options.clock = [clock = parts_.options.clock] {
@@ -76,7 +76,7 @@ ControllerOptions HeldPolicyRole::controllerOptions() {
   ControllerOptions options;
   options.subject = "held objects";
   options.all = [this] { return objects_.all(); };
-  options.settle = [this](const kube::ObjectKey& key) { return policies_.settle(key); };
+  options.settle = [this](const kube::ObjectKey& key) { return reconciler_.settle(key); };
   options.isStopping = [this] { return worker_.isStopping(); };
   options.random = parts_.options.random();
   options.log = parts_.options.log;
@@ -93,7 +93,7 @@ std::string HeldPolicyRole::problemOf(const protection::DeletionPolicy& policy) 
     for (const protection::ResourcePattern& pattern : selection.resources) {
       const kube::GroupResource type{pattern.group, pattern.resource};
       std::string why = objects_.whyNotKnown(type);
-      if (why.empty()) why = policies_.problemOf(type);
+      if (why.empty()) why = reconciler_.problemOf(type);
       if (!why.empty()) return toString(type) + ": " + why;
     }
   }

@@ -37,7 +37,7 @@ class HeldPolicyRole {
   std::string problemOf(const protection::DeletionPolicy& policy) const;
 
  private:
-  HeldObjectReconcilerOptions policiesOptions() const;
+  HeldObjectReconcilerOptions reconcilerOptions() const;
   ControllerOptions controllerOptions();
   WorkerOptions workerOptions(std::function<bool()> leads);
   TypeWatchesOptions watchesOptions();
@@ -56,7 +56,7 @@ class HeldPolicyRole {
   Worker worker_;
   const Patience patience_;
   const ObjectClient client_;
-  HeldObjectReconciler policies_;
+  HeldObjectReconciler reconciler_;
   Controller controller_;
   std::shared_ptr<const PolicySet> used_;  // that objects_ goes by; of the worker's thread
   TypeWatches watches_;

@@ -17,7 +17,7 @@ LabelledPolicyRole::LabelledPolicyRole(const SharedParts& parts, std::function<b
       worker_(workerOptions()),
       patience_(worker_.patience()),
       client_(*server_, patience_),
-      policies_(objects_, client_, policiesOptions()),
+      reconciler_(objects_, client_, reconcilerOptions()),
       controller_(controllerOptions()),
       watches_(parts.access, watchesOptions()) {}
 
@@ -26,9 +26,9 @@ WorkerOptions LabelledPolicyRole::workerOptions() {
   worker.mayAct = leads_;
   worker.pass = [this] {
     look();
-    policies_.beginPass();
+    reconciler_.beginPass();
     return controller_.pass(steady_clock::now(),
-                            [this] { return worker_.goesOn() && !policies_.hasWrittenEnough(); });
+                            [this] { return worker_.goesOn() && !reconciler_.hasWrittenEnough(); });
   };
   worker.looksOn = [this] {
     look();
@@ -39,7 +39,7 @@ WorkerOptions LabelledPolicyRole::workerOptions() {
 }
 
 // It may act while it cleans up, when its thread has ended.
-LabelReconcilerOptions LabelledPolicyRole::policiesOptions() {
+LabelReconcilerOptions LabelledPolicyRole::reconcilerOptions() {
   LabelReconcilerOptions options;
   options.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
   options.now = [] { return steady_clock::now(); };
@@ -56,7 +56,7 @@ ControllerOptions LabelledPolicyRole::controllerOptions() {
   ControllerOptions options;
   options.subject = "labels";
   options.all = [this] { return objects_.all(); };
-  options.settle = [this](const kube::ObjectKey& key) { return policies_.settle(key); };
+  options.settle = [this](const kube::ObjectKey& key) { return reconciler_.settle(key); };
   options.isStopping = [this] { return worker_.isStopping(); };
   options.random = parts_.options.random();
   options.log = parts_.options.log;
@@ -134,7 +134,7 @@ void LabelledPolicyRole::cleanUp(std::chrono::milliseconds patience) {
   worker_.stop([] {});
   server_->answerNothingFromMemory();
   if (!leads_()) return;
-  const size_t left = policies_.cleanUp(steady_clock::now() + patience);
+  const size_t left = reconciler_.cleanUp(steady_clock::now() + patience);
   if (left > 0)
     parts_.options.log(Level::Warning, "of what policies with cleanupOnShutdown label, " +
                                            std::to_string(left) +
@@ -155,7 +155,7 @@ std::string LabelledPolicyRole::problemOf(const protection::DeletionPolicy& poli
         const kube::MutexLock lock(mutex_);
         if (const auto unknown = unknown_.find(type); unknown != unknown_.end()) return unknown->second;
       }
-      if (std::string problem = policies_.problemOf(type); !problem.empty())
+      if (std::string problem = reconciler_.problemOf(type); !problem.empty())
         return toString(type) + ": " + problem;
     }
   }

@@ -43,7 +43,7 @@ class LabelledPolicyRole {
   std::string problemOf(const protection::DeletionPolicy& policy) const;
 
  private:
-  LabelReconcilerOptions policiesOptions();
+  LabelReconcilerOptions reconcilerOptions();
   ControllerOptions controllerOptions();
   WorkerOptions workerOptions();
   TypeWatchesOptions watchesOptions();
@@ -60,7 +60,7 @@ class LabelledPolicyRole {
   Worker worker_;
   const Patience patience_;
   const ObjectClient client_;
-  LabelReconciler policies_;
+  LabelReconciler reconciler_;
   Controller controller_;
   std::shared_ptr<const PolicySet> used_;  // that objects_ goes by; of the worker's thread, as the next
   std::vector<std::string> conflicts_;     // that were told

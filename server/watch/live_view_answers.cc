@@ -1,10 +1,11 @@
-// LiveView: what it answers.
+// The answers of LiveView.
 #include <algorithm>
 #include <set>
 #include <utility>
 
 #include "admission/guards.h"
 #include "criticalservice/critical_service.h"
+#include "criticalservice/dependencies.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "server/watch/live_view.h"

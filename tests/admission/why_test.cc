@@ -375,6 +375,20 @@ TEST(Why, SaysWhoIsToTakeAFinalizerOffThatIsGone) {
   EXPECT_EQ(again->unservedFinalizers.at(0).command, one.command);
 }
 
+TEST(Why, SaysNothingOfAFinalizerThatTheCriterionLeavesOut) {
+  std::string yaml(kGoneProvider);
+  const std::string field = "finalizerName: example.com/clean";
+  yaml.insert(yaml.find(field) + field.size(), ", exceptProviderNamespace: true");
+  for (const auto& [space, unserved] : {std::pair("shop", size_t{1}), std::pair("system", size_t{0})}) {
+    std::string placed = yaml;
+    placed.replace(placed.find("namespace: shop"), 15, std::string("namespace: ") + space);
+    World world{placed};
+    const std::string reference = std::string("configmaps/") + space + "/one";
+    world.terminate(reference, {"example.com/clean"});
+    EXPECT_THAT(ask(world, reference).unservedFinalizers, testing::SizeIs(unserved)) << space;
+  }
+}
+
 TEST(Why, SaysNothingOfAFinalizerWhoseProviderIsThereOrNotKnown) {
   World world{kGoneProvider};
   world.apply("apiVersion: apps/v1\nkind: Deployment\nmetadata: {namespace: system, name: cleaner}\n");

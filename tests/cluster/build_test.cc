@@ -86,6 +86,33 @@ TEST(Repeated, IsAcceptedWhereItDoesNot) {
       << "what the work leaves open, the cluster has filled in";
 }
 
+// As `kubectl get -o yaml` prints what a manifest created: with defaults.
+TEST(Repeated, ADumpIsTheSameAsItsManifest) {
+  const auto both = [](const std::string& manifest, const std::string& dump) {
+    return std::pair(errorOfTwo(manifest, dump, Second::InAWork),
+                     errorOfTwo(dump, manifest, Second::InAStep));
+  };
+  const auto noError = testing::Pair("no error", "no error");
+  const std::string space = "{apiVersion: v1, kind: Namespace, metadata: {name: n}, spec: {finalizers: [";
+  EXPECT_THAT(both("{apiVersion: v1, kind: Namespace, metadata: {name: n}}", space + "kubernetes]}}"),
+              noError);
+  EXPECT_THAT(errorOfTwo(space + "kubernetes]}}", space + "kubernetes, f/other]}}", Second::InAStep),
+              HasSubstr("other spec.finalizers"));
+  const std::string service =
+      "{apiVersion: v1, kind: Service, metadata: {name: s, namespace: n}, spec: {ports: [{port: 443";
+  EXPECT_THAT(both(service + "}]}}", service + ", protocol: TCP, targetPort: 443, nodePort: 30000}]}}"),
+              noError);
+  EXPECT_THAT(errorOfTwo(service + "}]}}", service + "}, {port: 80}]}}", Second::InAStep),
+              HasSubstr("other spec.ports"));
+  const auto webhook = [](const std::string& port) {
+    return "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: "
+           "{name: w}, webhooks: [{name: w.example.com, clientConfig: {service: {namespace: n, name: s" +
+           port + "}}}]}";
+  };
+  EXPECT_THAT(both(webhook(""), webhook(", port: 443")), noError);
+  EXPECT_THAT(errorOfTwo(webhook(""), webhook(", port: 8443"), Second::InAStep), HasSubstr("other webhooks"));
+}
+
 TEST(Repeated, ACriticalServiceIsReadWhereverItStands) {
   const auto service = [](const std::string& name) {
     return "apiVersion: lastout.dev/v1alpha1\nkind: CriticalService\nmetadata: {name: guard}\nspec:\n"

@@ -407,6 +407,10 @@ TEST(Namespace, StaysWhileItsSpecHasAnotherFinalizer) {
   world.settle();
   EXPECT_THAT(world.finalizers("namespaces/team"), ElementsAre("example.com/f"))
       << "a patch of the metadata leaves it";
+  world.does(ClientStep::Verb::SetFinalizers, "namespaces/team",
+             finalizerMask(world.model(), world.slot("namespaces/team"), {}).value());
+  EXPECT_THAT(world.log().back(), testing::Not(testing::HasSubstr("denied")))
+      << "nor does it put back what the namespace controller has taken off";
   World removed(
       "{apiVersion: v1, kind: Namespace, metadata: {name: team}, spec: {finalizers: [example.com/f]}}");
   removed.controller("cleaner", "", "example.com/f", "namespaces");

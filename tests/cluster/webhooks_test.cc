@@ -208,8 +208,9 @@ TEST(Webhook, IsCalledForTheVersionsThatAreServed) {
                       one +
                           ", {name: v2, served: true, storage: false}, "
                           "{name: v1beta1, served: false, storage: false}");
-    std::string hook = deadWebhook("DELETE", "widgets");
-    hook.replace(hook.find("apiVersions: ['*']"), 18, "apiVersions: [" + versions + "]");
+    const std::string any = "apiVersions: ['*']";
+    std::string hook = cluster::deadWebhook("DELETE", "widgets");
+    hook.replace(hook.find(any), any.size(), "apiVersions: [" + versions + "]");
     World world(instances + hook);
     world.deletes(kWidget);
     return !world.terminating(kWidget);

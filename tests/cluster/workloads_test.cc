@@ -251,9 +251,28 @@ TEST(StatefulSet, TakesTheClaimsThatTheFilesHave) {
       "\n---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data-db-1, namespace: x, "
       "finalizers: [example.com/f]}}");
   world.deletes("persistentvolumeclaims/x/data-db-1");
+  world.settle();
+  EXPECT_THAT(world.finalizers("persistentvolumeclaims/x/data-db-1"),
+              testing::UnorderedElementsAre("example.com/f", "kubernetes.io/pvc-protection"))
+      << "the Pod db-1 mounts it";
   world.deletes("statefulsets.apps/x/db");
   world.settle();
   EXPECT_THAT(world.finalizers("persistentvolumeclaims/x/data-db-1"), testing::ElementsAre("example.com/f"));
+}
+
+TEST(StatefulSet, APodThatScalingAddsMountsItsOwnClaim) {
+  World world(
+      setWithClaims() +
+      "\n---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data-db-2, namespace: x}}");
+  world.does(ClientStep::Verb::SetReplicas, "statefulsets.apps/x/db", 3);
+  world.settle();
+  const auto& claims = world.model().slots;
+  const auto isMountedBy = [&](std::string_view claim, std::string_view pod) {
+    const std::vector<Slot>& pods = claims[world.slot(claim)].children;
+    return std::ranges::find(pods, world.slot(pod)) != pods.end();
+  };
+  EXPECT_TRUE(isMountedBy("persistentvolumeclaims/x/data-db-2", "pods/x/db-2"));
+  EXPECT_FALSE(isMountedBy("persistentvolumeclaims/x/data-db-0", "pods/x/db-2"));
 }
 
 }  // namespace

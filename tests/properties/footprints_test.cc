@@ -343,8 +343,10 @@ TEST_P(Shipped, FootprintsAreThoseOfTheActions) {
   const auto all = replay::loadAll({{GetParam(), true}});
   ASSERT_TRUE(all.has_value());
   Counts counts;
-  const uint32_t states = std::max(runsHere(150), 1u);
+  constexpr uint32_t kStates = 150;
+  const uint32_t states = std::max(runsHere(kStates), 1u);
   EXPECT_EQ(failureOf(all->front()->compiled.model, 1, states, counts), "");
+  if (states < kStates) return;  // too few to come to all of it
   // No random cluster has these kinds of action.
   const std::map<std::string, std::vector<std::string>> kinds = {
       {"job-time-to-live", {"DeleteFinished by TimeToLive"}},

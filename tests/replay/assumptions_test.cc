@@ -13,6 +13,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // A ConfigMap is deleted, with these documents beside it.
 std::vector<std::string> assumed(const std::string& documents, const std::string& spec = "") {
@@ -243,12 +244,20 @@ TEST(Assumptions, AMutatingAdmissionPolicyByItsBindings) {
   const std::string binding =
       "apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicyBinding\nmetadata: {name: "
       "m}\nspec: {policyName: m}\n";
-  EXPECT_THAT(
-      assumed(documents("DELETE") + binding),
-      ElementsAre("mutatingadmissionpolicies/m: the MutatingAdmissionPolicy m allows what it matches: "
-                  "its expressions are not evaluated"));
-  EXPECT_THAT(assumed(documents("CREATE") + binding), IsEmpty());
-  EXPECT_THAT(assumed(documents("DELETE")), IsEmpty());
+  const std::string cleanup =
+      "  controllers:\n    - {name: cleanup, removes: {finalizer: example.com/f, from: configmaps}}\n";
+  const auto named = [&](const std::string& operation) {
+    return assumed(documents(operation) + binding, cleanup);
+  };
+  const auto names = Contains(
+      "mutatingadmissionpolicies/m: the MutatingAdmissionPolicy m allows what it matches: its expressions "
+      "are "
+      "not evaluated");
+  EXPECT_THAT(named("UPDATE"), names);
+  EXPECT_THAT(named("'*'"), names);
+  EXPECT_THAT(named("CREATE"), Not(names));
+  EXPECT_THAT(named("DELETE"), Not(names)) << "it cannot match that";
+  EXPECT_THAT(assumed(documents("UPDATE"), cleanup), Not(names)) << "it is bound by nothing";
 }
 
 TEST(Assumptions, ANodeThatIsNotReadyWithAPodThatIsToGo) {
