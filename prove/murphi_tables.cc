@@ -152,7 +152,7 @@ void TableWriter::objects() {
   bySlot("is_immortal(s: slot_t): boolean", "false",
          [&](Slot slot) { return word(kube::isImmortal(model_.slots[slot].key)); });
   bySlot("orphans_by_default(s: slot_t): boolean", "false", [&](Slot slot) {
-    return word(cluster::defaultPolicy(model_.slots[slot].key.type) == PropagationPolicy::Orphan);
+    return word(cluster::defaultPolicy(model_.slots[slot].key.type) == cluster::PropagationPolicy::Orphan);
   });
   bySlot("namespace_of(s: slot_t): slot_t", "nobody",
          [&](Slot slot) { return names_.slot(model_.slots[slot].namespaceSlot); });

@@ -385,7 +385,7 @@ TEST(Why, SaysNothingOfAFinalizerThatTheCriterionLeavesOut) {
     World world{placed};
     const std::string reference = std::string("configmaps/") + space + "/one";
     world.terminate(reference, {"example.com/clean"});
-    EXPECT_THAT(ask(world, reference).unservedFinalizers, testing::SizeIs(unserved)) << space;
+    EXPECT_THAT(ask(world, reference).unservedFinalizers, ::testing::SizeIs(unserved)) << space;
   }
 }
 
