@@ -33,8 +33,8 @@ class CriteriaReader {
       return !any([&](Slot, const SlotInfo& info) { return info.key.type == instances->type; });
     const auto& finalizer = std::get<FinalizerCriterion>(criterion);
     return !any([&](Slot slot, const SlotInfo& info) {
-      return info.key.type == finalizer.type && carries(slot, finalizer.finalizerName) &&
-             !isLeftOut(finalizer, info.key);
+      return info.key.type == finalizer.type && !isLeftOut(finalizer, info.key) &&
+             carries(slot, finalizer.finalizerName);
     });
   }
 

@@ -42,7 +42,7 @@ std::string explain(const ClusterSpec& spec, uint64_t seed,
 // too, that nobody was denied.
 ClusterSpec anyCluster(uint64_t seed) {
   ClusterSpec spec = randomCluster(seed, sizeOf(seed));
-  if (seed % 3 == 0) spec.kubernetes = kube::KubernetesVersion::V1_26;
+  if (seed % 8 < 4) spec.kubernetes = kube::KubernetesVersion::V1_26;
   spec.runsDeferredDeletions = seed % 2 == 0;
   spec.forges = seed % 4 == 0;
   return spec;

@@ -132,7 +132,8 @@ const auto kMistakes = ::testing::Values(
 const auto kMistakes = ::testing::Values(
     Mistake{"apiservice-left-behind", "& is_empty(s) & !discovery_fails() ==>", "& is_empty(s) ==>"},
     Mistake{"namespace-pod-waits", "(role(s) = Pod | !awaits_pods(namespace_of(s)))", "true"},
-    Mistake{"provider-webhook-unguarded", "elsif call_fails(s, OnDelete) then", "elsif false then"},
+    Mistake{"provider-webhook-unguarded", "elsif is_immortal(s) | call_fails(s, OnDelete) then",
+            "elsif is_immortal(s) then"},
     Mistake{"webhook-refuses-collector", "ends_content(s) & !call_fails(s, OnCleanup) & is_empty(s)",
             "ends_content(s) & is_empty(s)"},
     Mistake{"foreground-delete", "return Foreground; end;\n  if object[s].finalizers[f_orphan]",
