@@ -145,17 +145,6 @@ std::vector<std::string> podFinalizersOf(const Builder& builder, Slot workload) 
   return hasOwner ? podFinalizersOf(builder, owner->owner) : std::vector<std::string>();
 }
 
-// Its claim was deleted; one that has its name now is another.
-bool wasReleased(const Builder& builder, Slot volume) {
-  const kube::Value* content = builder.content(volume);
-  return content != nullptr && kube::textAt(*content, {"status", "phase"}) == "Released";
-}
-
-bool deletesClaims(const kube::Value& statefulSet) {
-  return kube::textAt(statefulSet, {"spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted"}) ==
-         "Delete";
-}
-
 // The claim that a StatefulSet makes from one of its templates for one of its Pods, if no file has it.
 void addClaim(Builder& builder, Slot set, const kube::Value& claimTemplate, Slot pod) {
   Model& model = builder.model;
@@ -194,6 +183,13 @@ void deriveClaims(Builder& builder, Slot set) {
 }
 
 }  // namespace
+
+bool isReleased(const kube::Value& volume) { return kube::textAt(volume, {"status", "phase"}) == "Released"; }
+
+bool deletesClaims(const kube::Value& statefulSet) {
+  return kube::textAt(statefulSet, {"spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted"}) ==
+         "Delete";
+}
 
 std::vector<Slot> podsOf(const Model& model, Slot workload) {
   const SlotInfo& info = model.slots[workload];
@@ -320,7 +316,8 @@ void bindVolumes(Builder& builder) {
   };
   for (Slot volume = 0; volume < model.slots.size(); ++volume) {
     SlotInfo& info = model.slots[volume];
-    if (info.role != ModelRole::PersistentVolume || wasReleased(builder, volume)) continue;
+    const kube::Value* content = builder.content(volume);
+    if (info.role != ModelRole::PersistentVolume || (content != nullptr && isReleased(*content))) continue;
     const auto claimOfVolume = keyAt(volume, kube::kPersistentVolumeClaims, {"spec", "claimRef", "namespace"},
                                      {"spec", "claimRef", "name"});
     for (Slot claim = 0; claim < model.slots.size(); ++claim) {

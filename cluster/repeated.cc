@@ -83,7 +83,7 @@ std::set<std::pair<int64_t, std::string>> portsOf(const kube::Object& service) {
   return ports;
 }
 
-// Whether objects of the CRD's type are converted, by whom, and in which versions they are served.
+// Returns true if both CRDs serve the same versions, and objects are converted by the same webhook or none.
 bool sameVersions(const kube::Object& a, const kube::Object& b) {
   const auto conversion = [](const kube::Object& crd) {
     const auto called = kube::calledConversionOf(crd.content);
@@ -91,10 +91,6 @@ bool sameVersions(const kube::Object& a, const kube::Object& b) {
   };
   const auto served = [](const kube::Object& crd) { return kube::servedVersions({}, &crd.content); };
   return conversion(a) == conversion(b) && served(a) == served(b);
-}
-
-bool isReleased(const kube::Object& volume) {
-  return kube::textAt(volume.content, {"status", "phase"}) == "Released";
 }
 
 int64_t replicasIn(const kube::Object& object) {
@@ -146,7 +142,7 @@ bool sameWebhooks(const kube::Object& a, const kube::Object& b) {
                     right->asList()->end(), sameWebhook);
 }
 
-// What a StatefulSet makes claims from, and whether they go with it.
+// The first of the fields by which a StatefulSet makes and deletes claims that differs; empty: none does.
 std::string_view otherClaims(const kube::Object& first, const kube::Object& again) {
   const auto names = [](const kube::Object& set) {
     std::vector<std::string> all;
@@ -154,12 +150,10 @@ std::string_view otherClaims(const kube::Object& first, const kube::Object& agai
       all.push_back(kube::textAt(claimTemplate, {"metadata", "name"}));
     return all;
   };
-  const auto deletes = [](const kube::Object& set) {
-    return kube::textAt(set.content, {"spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted"}) ==
-           "Delete";
-  };
   if (names(first) != names(again)) return "spec.volumeClaimTemplates";
-  return deletes(first) == deletes(again) ? kNothing : "spec.persistentVolumeClaimRetentionPolicy";
+  return deletesClaims(first.content) == deletesClaims(again.content)
+             ? kNothing
+             : "spec.persistentVolumeClaimRetentionPolicy";
 }
 
 // The first thing in the specification that differs; empty: nothing that the machine uses.
@@ -199,7 +193,8 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
   if (again.key.type == kube::kServices && !sameAt(first, again, {"spec", "selector"}))
     return "spec.selector";
   if (again.key.type == kube::kServices && portsOf(first) != portsOf(again)) return "spec.ports";
-  if (role == ModelRole::PersistentVolume && isReleased(first) != isReleased(again)) return "status.phase";
+  if (role == ModelRole::PersistentVolume && isReleased(first.content) != isReleased(again.content))
+    return "status.phase";
   if (role == ModelRole::PersistentVolume && !sameAt(first, again, {"spec", "claimRef", "name"}))
     return "spec.claimRef";
   if (role == ModelRole::PersistentVolumeClaim && !sameAt(first, again, {"spec", "volumeName"}))
