@@ -51,6 +51,27 @@ spec:
 ---
 )";
 
+// The CRD of Things, and one of them. `versions`: those beside v1, each after a comma; `more`: the CRD's
+// other fields.
+inline std::string things(const std::string& versions = "", const std::string& more = "") {
+  return R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+spec:
+  group: example.com
+  scope: Cluster
+  names: {kind: Thing, plural: things, singular: thing}
+  versions: [{name: v1, served: true, storage: true})" +
+         versions + "]\n" + more + R"(
+---
+{apiVersion: example.com/v1, kind: Thing, metadata: {name: t}}
+)";
+}
+// For `more`: a conversion webhook whose Service is in no file.
+inline constexpr char kConvertedByNobody[] =
+    "  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: h, name: hook}}}}\n";
+
 // A webhook whose Service is in no file, with one rule: for these operations on these resources of any group.
 inline std::string deadWebhook(const std::string& operations, const std::string& resources,
                                const std::string& more = "",

@@ -127,24 +127,12 @@ TEST(RefusedWrites, TheEndOfANamespace) {
 
 // The clean-up of a CRD writes customresourcedefinitions/status.
 TEST(RefusedWrites, TheEndOfACrd) {
-  constexpr const char* kThings = R"(
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.example.com}
-spec:
-  group: example.com
-  scope: Cluster
-  names: {kind: Thing, plural: things, singular: thing}
-  versions: [{name: v1, served: true, storage: true}]
----
-{apiVersion: example.com/v1, kind: Thing, metadata: {name: t}}
-)";
-  World refused(kThings + deadWebhook("UPDATE", "customresourcedefinitions/status"));
+  World refused(things() + deadWebhook("UPDATE", "customresourcedefinitions/status"));
   refused.deletes("crd/things.example.com");
   refused.settle();
   EXPECT_FALSE(refused.present("things.example.com/t")) << "its clean-up is asked about by nobody";
   EXPECT_TRUE(refused.terminating("crd/things.example.com"));
-  World other(kThings + deadWebhook("UPDATE", "customresourcedefinitions"));
+  World other(things() + deadWebhook("UPDATE", "customresourcedefinitions"));
   other.deletes("crd/things.example.com");
   other.settle();
   EXPECT_FALSE(other.present("crd/things.example.com"));

@@ -272,19 +272,7 @@ TEST(Webhook, SelectsANamespaceByItsName) {
 }
 
 TEST(Conversion, WhoseServiceIsNotInTheFilesKeepsTheInstances) {
-  World world(R"(
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.example.com}
-spec:
-  group: example.com
-  scope: Cluster
-  names: {kind: Thing, plural: things, singular: thing}
-  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: h, name: hook}}}}
-  versions: [{name: v1, served: true, storage: true}, {name: v2, served: true, storage: false}]
----
-{apiVersion: example.com/v1, kind: Thing, metadata: {name: t}}
-)");
+  World world(things(", {name: v2, served: true, storage: false}", kConvertedByNobody));
   world.deletes("things.example.com/t");
   EXPECT_EQ(world.log().back(), "client denied things.example.com/t: InternalError");
   world.deletes("crd/things.example.com");
@@ -296,20 +284,7 @@ spec:
 // Nobody asks for another version than the one that is stored.
 TEST(Conversion, OfASingleVersionNeedsNoWebhook) {
   const auto deleted = [](const std::string& versions, const std::string& status) {
-    World world(R"(
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.example.com}
-spec:
-  group: example.com
-  scope: Cluster
-  names: {kind: Thing, plural: things, singular: thing}
-  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: h, name: hook}}}}
-  versions: [{name: v1, served: true, storage: true})" +
-                versions + "]\n" + status + R"(
----
-{apiVersion: example.com/v1, kind: Thing, metadata: {name: t}}
-)");
+    World world(things(versions, kConvertedByNobody + status));
     world.deletes("things.example.com/t");
     return !world.present("things.example.com/t");
   };
