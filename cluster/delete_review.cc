@@ -2,7 +2,7 @@
 // the rest of the cluster goes on between them.
 #include "admission/deletion_effect.h"
 #include "cluster/transition.h"
-#include "kube/immortal_namespaces.h"
+#include "kube/well_known.h"
 
 namespace lastout::cluster {
 

@@ -67,7 +67,7 @@ bool sameFinalizers(std::vector<std::string> a, std::vector<std::string> b) {
 // Those of its spec that keep a Namespace beside Kubernetes' own, which every Namespace has.
 std::vector<std::string> otherSpecFinalizers(const kube::Object& space) {
   std::vector<std::string> finalizers = criticalservice::textsAt(space.content, {"spec", "finalizers"});
-  std::erase(finalizers, "kubernetes");
+  std::erase(finalizers, kube::kNamespaceSpecFinalizer);
   return finalizers;
 }
 

@@ -1,6 +1,6 @@
 // Clients: what people and their tools ask for.
 #include "cluster/transition.h"
-#include "kube/immortal_namespaces.h"
+#include "kube/well_known.h"
 
 namespace lastout::cluster {
 

@@ -12,9 +12,6 @@ namespace lastout::cluster {
 
 namespace {
 
-// The Job controller takes it off every Pod that has stopped, and off those whose Job is gone.
-constexpr std::string_view kJobTracking = "batch.kubernetes.io/job-tracking";
-
 // The owner that a reference names: in the dependent's namespace, or cluster-scoped.
 OwnerLink ownerOf(const Builder& builder, Slot dependent, const kube::OwnerReference& reference) {
   OwnerLink link{
@@ -39,13 +36,13 @@ OwnerLink ownerOf(const Builder& builder, Slot dependent, const kube::OwnerRefer
 std::string_view cleanupFinalizer(const SlotInfo& slot) {
   switch (slot.role) {
     case ModelRole::Namespace:
-      return "kubernetes";  // in spec.finalizers; here it holds like any other
+      return kube::kNamespaceSpecFinalizer;  // in spec.finalizers; here it holds like any other
     case ModelRole::Crd:
       return kube::kCrdCleanupFinalizer;
     case ModelRole::PersistentVolumeClaim:
-      return "kubernetes.io/pvc-protection";
+      return kube::kPvcProtectionFinalizer;
     case ModelRole::PersistentVolume:
-      return "kubernetes.io/pv-protection";
+      return kube::kPvProtectionFinalizer;
     case ModelRole::ManifestWork:
       return slot.work == kNone ? "" : manifestwork::kWorkFinalizer;
     case ModelRole::AppliedManifestWork:
@@ -102,7 +99,7 @@ uint16_t addFinalizers(Builder& builder, Slot slot, const std::vector<std::strin
   SlotInfo& info = builder.model.slots[slot];
   uint16_t bits = 0;
   for (const std::string& name : names) {
-    if (info.role == ModelRole::Pod && name == kJobTracking) continue;
+    if (info.role == ModelRole::Pod && name == kube::kJobTrackingFinalizer) continue;
     const std::optional<uint16_t> bit = finalizerBit(info, name);
     if (!bit) {
       builder.fail(slot, "has " + tooManyFinalizers(info));

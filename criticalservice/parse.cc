@@ -282,7 +282,7 @@ void ServiceParser::refuseUnwatched(Fields& fields, const kube::GroupResource& t
   std::string_view why;
   if (finalizer.starts_with(std::string(kube::kLastoutGroup) + "/")) {
     why = "is lastout's own, which comes and goes as criteria ask for it";
-  } else if (type == kube::kNamespaces && finalizer == "kubernetes") {
+  } else if (type == kube::kNamespaces && finalizer == kube::kNamespaceSpecFinalizer) {
     why =
         "is in a Namespace's spec.finalizers, and criteria look at metadata.finalizers: name the Namespace "
         "in a "

@@ -3,6 +3,8 @@
 // spells Kubernetes' groups out.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -40,6 +42,7 @@ inline constexpr std::string_view kWorkApiVersion = "work.open-cluster-managemen
 inline const GroupResource kConfigMaps{"", "configmaps"};
 inline const GroupResource kEvents{"", "events"};
 inline const GroupResource kNamespaces{"", "namespaces"};
+inline const GroupResource kNodes{"", "nodes"};
 inline const GroupResource kPersistentVolumeClaims{"", "persistentvolumeclaims"};
 inline const GroupResource kPersistentVolumes{"", "persistentvolumes"};
 inline const GroupResource kPods{"", "pods"};
@@ -71,6 +74,8 @@ inline const GroupResource kCustomResourceDefinitions{std::string(kApiExtensions
 inline const GroupResource kLeases{std::string(kCoordinationGroup), "leases"};
 inline const GroupResource kMutatingAdmissionPolicies{std::string(kAdmissionRegistrationGroup),
                                                       "mutatingadmissionpolicies"};
+inline const GroupResource kMutatingAdmissionPolicyBindings{std::string(kAdmissionRegistrationGroup),
+                                                            "mutatingadmissionpolicybindings"};
 inline const GroupResource kMutatingWebhookConfigurations{std::string(kAdmissionRegistrationGroup),
                                                           "mutatingwebhookconfigurations"};
 inline const GroupResource kValidatingAdmissionPolicies{std::string(kAdmissionRegistrationGroup),
@@ -86,6 +91,12 @@ inline constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
 inline constexpr std::string_view kOrphanFinalizer = "orphan";
 // By which API servers keep a CRD until its instances are gone.
 inline constexpr std::string_view kCrdCleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
+// In every Namespace's spec.finalizers until what is in it is gone.
+inline constexpr std::string_view kNamespaceSpecFinalizer = "kubernetes";
+// The Job controller takes it off every Pod that has stopped, and off those whose Job is gone.
+inline constexpr std::string_view kJobTrackingFinalizer = "batch.kubernetes.io/job-tracking";
+inline constexpr std::string_view kPvcProtectionFinalizer = "kubernetes.io/pvc-protection";
+inline constexpr std::string_view kPvProtectionFinalizer = "kubernetes.io/pv-protection";
 
 // All of lastout's own begin with it, those of other versions, too.
 inline constexpr std::string_view kFinalizerDomain = "lastout.dev/";
@@ -99,6 +110,16 @@ inline constexpr const char* kNamespaceNameLabel = "kubernetes.io/metadata.name"
 
 // Returns the key of the Namespace of that name.
 inline ObjectKey namespaceKey(std::string_view name) { return {kNamespaces, "", std::string(name)}; }
+
+// Namespaces that an API server does not delete: it answers their DELETE with 403, whoever asks (the
+// admission plugin NamespaceLifecycle). kube-node-lease is none of them.
+inline constexpr std::array<std::string_view, 3> kImmortalNamespaces = {"default", "kube-public",
+                                                                        "kube-system"};
+
+inline bool isImmortal(const ObjectKey& key) {
+  return key.type == kNamespaces &&
+         std::ranges::find(kImmortalNamespaces, key.name) != kImmortalNamespaces.end();
+}
 
 // Returns true if an object of that type is the Namespace `space`, or is in it.
 inline bool isPartOfNamespace(std::string_view space, const GroupResource& type,

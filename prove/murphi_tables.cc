@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "kube/immortal_namespaces.h"
+#include "kube/well_known.h"
 
 namespace lastout::prove {
 

@@ -34,17 +34,6 @@ bool isDefaultRole(const kube::ObjectKey& role) {
          (role.name.starts_with("system:") || std::ranges::find(kDefaults, role.name) != std::end(kDefaults));
 }
 
-const kube::GroupResource& nodes() {
-  static const kube::GroupResource kType{"", "nodes"};
-  return kType;
-}
-
-const kube::GroupResource& mutatingBindings() {
-  static const kube::GroupResource kType{std::string(kube::kAdmissionRegistrationGroup),
-                                         "mutatingadmissionpolicybindings"};
-  return kType;
-}
-
 bool isCondition(const kube::Value& content, std::string_view type, std::string_view status) {
   const kube::Value* condition = kube::statusCondition(content, type);
   return condition != nullptr && kube::textAt(*condition, {"status"}) == status;
@@ -102,10 +91,10 @@ class AssumptionFinder {
       for (const kube::CalledWebhook& webhook : webhooks) addWebhook(*object, webhook);
       if (key.type == kube::kCustomResourceDefinitions) addConversion(*object);
       if (key.type == kube::kApiServices) addApiService(*object);
-      if (key.type == nodes()) addNode(*object);
+      if (key.type == kube::kNodes) addNode(*object);
       if (key.type == kube::kValidatingAdmissionPolicyBindings)
         addPolicy(*object, kube::kValidatingAdmissionPolicies, "ValidatingAdmissionPolicy");
-      if (key.type == mutatingBindings())
+      if (key.type == kube::kMutatingAdmissionPolicyBindings)
         addPolicy(*object, kube::kMutatingAdmissionPolicies, "MutatingAdmissionPolicy");
     }
     for (const Slot slot : compiled_.goal) {

@@ -27,7 +27,7 @@ bool isOfControlPlane(std::string_view finalizer) {
   const std::string_view domain = finalizer.substr(0, slash);
   if (slash == std::string_view::npos)
     return finalizer == kube::kForegroundFinalizer || finalizer == kube::kOrphanFinalizer ||
-           finalizer == kube::kCrdCleanupFinalizer || finalizer == "kubernetes";
+           finalizer == kube::kCrdCleanupFinalizer || finalizer == kube::kNamespaceSpecFinalizer;
   return domain == "kubernetes.io" || domain.ends_with(".kubernetes.io");
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kube/immortal_namespaces.h"
 #include "kube/messages.h"
+#include "kube/well_known.h"
 #include "replay/blockers.h"
 #include "replay/check.h"
 #include "replay/dead_calls.h"

@@ -1,7 +1,6 @@
 // Deleting: one object, or a collection.
 #include <utility>
 
-#include "kube/immortal_namespaces.h"
 #include "kube/well_known.h"
 #include "simulator/api.h"
 #include "simulator/contents.h"

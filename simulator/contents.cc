@@ -178,7 +178,7 @@ Json alignedContent(const ControlPlane& plane, Slot slot, const cluster::ObjectS
     object = markDeleted(rulesOf(*type), std::move(object), plane.now());
   std::vector<std::string> finalizers = plane.live.finalizers(slot, state);
   if (info.role == ModelRole::Namespace &&
-      std::erase(finalizers, "kubernetes") == 0)  // it stands in its spec
+      std::erase(finalizers, kube::kNamespaceSpecFinalizer) == 0)  // it stands in its spec
     object = finalizedNamespace(std::move(object));
   if (info.role == ModelRole::Crd && isTerminating(object) &&
       std::ranges::find(finalizers, kube::kCrdCleanupFinalizer) == finalizers.end())

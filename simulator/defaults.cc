@@ -214,7 +214,7 @@ void fillBinding(Json& object) {
 // --- what a create adds
 
 // At the end of the list, unless it is there.
-void addText(Json& object, const std::string& key, const char* text) {
+void addText(Json& object, const std::string& key, std::string_view text) {
   if (!object.is_object()) return;
   Json& list = object[key];
   if (list.is_null()) list = Json::array();
@@ -222,7 +222,7 @@ void addText(Json& object, const std::string& key, const char* text) {
 }
 
 Json beginNamespace(Json& object) {
-  if (Json* spec = objectIn(object, "spec")) addText(*spec, "finalizers", "kubernetes");
+  if (Json* spec = objectIn(object, "spec")) addText(*spec, "finalizers", kube::kNamespaceSpecFinalizer);
   return {{"phase", "Active"}};
 }
 
@@ -235,13 +235,13 @@ Json beginPod(Json& object) {
 
 Json beginClaim(Json& object) {
   if (Json* metadata = objectIn(object, "metadata"))
-    addText(*metadata, "finalizers", "kubernetes.io/pvc-protection");
+    addText(*metadata, "finalizers", kube::kPvcProtectionFinalizer);
   return {{"phase", "Pending"}};
 }
 
 Json beginVolume(Json& object) {
   if (Json* metadata = objectIn(object, "metadata"))
-    addText(*metadata, "finalizers", "kubernetes.io/pv-protection");
+    addText(*metadata, "finalizers", kube::kPvProtectionFinalizer);
   return {{"phase", "Pending"}};
 }
 

@@ -101,7 +101,7 @@ Json finalizedNamespace(Json object) {
   if (finalizers == nullptr) return object;
   Json kept = Json::array();
   for (Json& finalizer : *finalizers) {
-    if (finalizer != "kubernetes") kept.push_back(std::move(finalizer));
+    if (finalizer != kube::kNamespaceSpecFinalizer) kept.push_back(std::move(finalizer));
   }
   *finalizers = std::move(kept);
   dropEmpty(*spec, {"finalizers"});

@@ -195,7 +195,7 @@ void checkAnnotations(const Json& metadata, Causes& causes) {
 // Built-in types want a domain before names that are not Kubernetes' own.
 bool needsDomain(const ServedType& type, std::string_view finalizer) {
   if (!type.builtIn || finalizer.find('/') != std::string_view::npos) return false;
-  return finalizer != "kubernetes" && finalizer != kube::kOrphanFinalizer &&
+  return finalizer != kube::kNamespaceSpecFinalizer && finalizer != kube::kOrphanFinalizer &&
          finalizer != kube::kForegroundFinalizer;
 }
 
