@@ -125,7 +125,7 @@ void apply(Transition& transition, uint32_t index) {
     if (!transition.isPresent(spec.object)) transition.create(spec.object, Actor::Agent, index);
     ObjectState object = transition.state().object(spec.object);
     object.setOwner(spec.ownerIndex, spec.orphans ? OwnerState::None : OwnerState::Current);
-    object.dropDeferredDeletion();
+    object.takeBackDeferredDeletion();
     transition.update(spec.object, object, Actor::Agent, index);
     transition.state().setLink(link, {.recorded = true, .stale = false});
     return;

@@ -164,7 +164,7 @@ void Transition::update(Slot slot, const ObjectState& object, Actor actor, uint3
 
 void Transition::erase(Slot slot, Actor actor, uint32_t by) {
   state_.setObject(slot, ObjectState{});
-  forgetDeferredDeletion(*this, slot);
+  forgetDeferredDeletionsOf(*this, slot);
   emit({.kind = EventKind::Gone, .actor = actor, .slot = slot, .by = by});
 }
 

@@ -168,13 +168,13 @@ void collectorRelease(Transition& transition, Slot slot);
 std::vector<Slot> refusedReleases(const Transition& transition, Slot slot);
 // cluster/deferred_deletion_actions.cc
 void deferDeletion(Transition& transition, const DeleteRequest& request);  // which was denied
-void forgetDeferredDeletion(Transition& transition, Slot service);  // with a CriticalService that is gone
+void forgetDeferredDeletionsOf(Transition& transition, Slot service);  // with a CriticalService that is gone
 bool lastoutDeletes(const Transition& transition, Slot slot, const ObjectState& object);
 DeleteRequest lastoutRequest(Slot slot, const ObjectState& object);
 bool isDeferredForControllers(const Transition& transition, Slot slot);  // would be, when it is denied to one
 bool isAnyPresent(const Transition& transition, const std::vector<uint32_t>& services);
-bool isFollowed(const Transition& transition, Slot slot);  // lastout knows of the object by its watches
-bool isGuarded(const Transition& transition, Slot slot);   // a CriticalService would record its deletion
+bool isFollowed(const Transition& transition, Slot slot);   // lastout knows of the object by its watches
+bool hasRecorder(const Transition& transition, Slot slot);  // a CriticalService would record its deletion
 // Whether its deletion is still wanted, as lastout's reads of its owners tell, or as its watches do.
 enum class Sight : uint8_t { ByReads, ByWatches };
 control::DeferralState deferralStateOf(const Transition& transition, Slot slot, Sight sight);

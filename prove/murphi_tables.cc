@@ -284,7 +284,7 @@ std::string guardRoleOf(admission::GuardRole role, bool isItself) {
     case admission::GuardRole::Provider:
       return "GuardsProvider";
     case admission::GuardRole::ProviderAncestor:
-      return "GuardsParent";
+      return "GuardsAncestor";
     case admission::GuardRole::Dependency:
       return "GuardsNeeded";
     case admission::GuardRole::LastoutNamespace:

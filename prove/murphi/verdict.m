@@ -77,7 +77,7 @@ begin
   switch guard_role(g)
     case GuardsItself, GuardsCrdOfServices: return present(provider_of(guard_service(g)));
     case GuardsProvider: return !held & !criteria_met(guard_service(g));
-    case GuardsParent: return present(provider_of(guard_service(g))) & !criteria_met(guard_service(g));
+    case GuardsAncestor: return present(provider_of(guard_service(g))) & !criteria_met(guard_service(g));
     case GuardsNeeded:
       if !present(provider_of(guard_service(g))) then return false; end;
       return !awaits_owned(provider_of(guard_service(g))) | !criteria_met(guard_service(g));

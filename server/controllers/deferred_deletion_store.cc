@@ -162,7 +162,7 @@ bool DeferredDeletionStore::isAnother(const DeferredDeletion& deletion) const {
 }
 
 // A person who insists on a version means the object as it is. lastout itself does so, too.
-std::string DeferredDeletionStore::record(const admission::Review& review, TimePoint deadline) {
+std::string DeferredDeletionStore::recordAndAdvise(const admission::Review& review, TimePoint deadline) {
   const admission::Deletion& asked = review.deletion;
   if (asked.isTerminating || asked.uid.empty()) return {};
   const bool byController = options_.requesters.isController(review.user);
