@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/api_server.h"
 #include "kube/status_reason.h"
 
 namespace lastout::client {
@@ -277,8 +278,7 @@ void Reflector::backOff(const ServerStatus& status, TimePoint now) {
     notBefore_ = now + shortBackoff_.next();
     return;
   }
-  const milliseconds requested =
-      std::clamp(status.retryAfter.value_or(seconds(0)), seconds(0), kLongestRetryAfter);
+  const milliseconds requested = retryPauseOf({status.code, status.retryAfter});
   notBefore_ = now + std::max(backoff_.next(), requested);
 }
 
