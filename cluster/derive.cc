@@ -240,11 +240,20 @@ bool hasEnded(const kube::Value& job) {
   });
 }
 
+// Returns true for a Pod without owner that has run to its end: a workload replaces its own.
+bool hasStoppedForGood(const Builder& builder, Slot slot) {
+  const kube::Object* source = builder.sources[slot];
+  return builder.model.slots[slot].role == ModelRole::Pod && source != nullptr &&
+         source->meta.ownerReferences.empty() &&
+         kube::isFinalPhase(kube::textAt(source->content, {"status", "phase"}));
+}
+
 void deriveChildren(Builder& builder) {
   Model& model = builder.model;
   const size_t given = model.slots.size();
   for (Slot slot = 0; slot < given; ++slot) {
     if (isWorkload(model.slots[slot].role)) model.slots[slot].valueAtCreation = replicasOf(builder, slot);
+    model.slots[slot].hasStoppedAtStart = hasStoppedForGood(builder, slot);
   }
   for (Slot slot = 0; slot < given; ++slot) {
     if (!isWorkload(model.slots[slot].role)) continue;

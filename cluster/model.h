@@ -178,6 +178,7 @@ struct SlotInfo {
                                 // volume: claims that are bound to it; Namespace: Pods in it;
                                 // ManifestWorkReplicaSet: the ManifestWorks that it made
   uint8_t valueAtCreation = 0;  // workloads: replicas; CriticalService: intent
+  bool hasStoppedAtStart = false;  // Pods: as its status.phase says, and nobody replaces it
   std::vector<Interception> interceptions;
   std::vector<Slot> startsWith;  // Pods: what none can start without
   std::vector<Slot> rights;      // workloads, Pods: their ServiceAccount, its bindings and their roles

@@ -61,6 +61,10 @@ inline const GroupResource kPodDisruptionBudgets{"policy", "poddisruptionbudgets
 inline const GroupResource kReplicaSets{std::string(kAppsGroup), "replicasets"};
 inline const GroupResource kStatefulSets{std::string(kAppsGroup), "statefulsets"};
 
+// What Pods name by class.
+inline const GroupResource kPriorityClasses{"scheduling.k8s.io", "priorityclasses"};
+inline const GroupResource kRuntimeClasses{"node.k8s.io", "runtimeclasses"};
+
 // RBAC.
 inline const GroupResource kClusterRoleBindings{std::string(kRbacGroup), "clusterrolebindings"};
 inline const GroupResource kClusterRoles{std::string(kRbacGroup), "clusterroles"};
@@ -107,6 +111,11 @@ inline constexpr std::string_view kCriteriaFinalizer = "lastout.dev/criteria";
 
 // The label by which every Namespace says its name; API servers set it.
 inline constexpr const char* kNamespaceNameLabel = "kubernetes.io/metadata.name";
+
+// Returns true if a Pod of that status.phase has ended for good: its containers do not run again.
+inline constexpr bool isFinalPhase(std::string_view phase) {
+  return phase == "Succeeded" || phase == "Failed";
+}
 
 // Returns the key of the Namespace of that name.
 inline ObjectKey namespaceKey(std::string_view name) { return {kNamespaces, "", std::string(name)}; }

@@ -27,6 +27,11 @@ inline constexpr std::string_view kWorkFinalizer = "cluster.open-cluster-managem
 inline constexpr std::string_view kAppliedFinalizer =
     "cluster.open-cluster-management.io/applied-manifest-work-cleanup";
 
+// Where the agent of a managed cluster runs, and as whom, unless it was installed otherwise.
+inline constexpr std::string_view kAgentNamespace = "open-cluster-management-agent";
+inline constexpr std::string_view kAgentUser =
+    "system:serviceaccount:open-cluster-management-agent:klusterlet-work-sa";
+
 // The finalizer of a ManifestWorkReplicaSet: its controller deletes the works that it has made, and takes it
 // off. Of the group's other two only the first word differs.
 inline constexpr std::string_view kReplicaSetFinalizer =

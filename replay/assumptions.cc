@@ -1,7 +1,7 @@
 #include "replay/assumptions.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -11,8 +11,10 @@
 #include "kube/fields.h"
 #include "kube/selector.h"
 #include "kube/well_known.h"
+#include "manifestwork/manifest_work.h"
 #include "replay/controller_needs.h"
 #include "replay/names.h"
+#include "replay/needed_workloads.h"
 
 namespace lastout::replay {
 
@@ -91,7 +93,6 @@ class AssumptionFinder {
       for (const kube::CalledWebhook& webhook : webhooks) addWebhook(*object, webhook);
       if (key.type == kube::kCustomResourceDefinitions) addConversion(*object);
       if (key.type == kube::kApiServices) addApiService(*object);
-      if (key.type == kube::kNodes) addNode(*object);
       if (key.type == kube::kValidatingAdmissionPolicyBindings)
         addPolicy(*object, kube::kValidatingAdmissionPolicies, "ValidatingAdmissionPolicy");
       if (key.type == kube::kMutatingAdmissionPolicyBindings)
@@ -102,6 +103,8 @@ class AssumptionFinder {
       addUnknownOwners(slot);
     }
     addControllers();
+    addAgent();
+    std::ranges::move(assumedOfNeededWorkloads(compiled_, objects_), std::back_inserter(found_));
     for (Slot slot = 0; slot < model_.slots.size(); ++slot) addFinished(slot);
     addReplicaSets();
     std::ranges::sort(found_);
@@ -225,8 +228,10 @@ class AssumptionFinder {
   }
 
   void addWebhook(const kube::Object& configuration, const kube::CalledWebhook& webhook) {
-    if (webhook.isOfLastout() || !isAskedAboutGoal(webhook)) return;
+    if (webhook.isOfLastout()) return;
     const std::string name = "the webhook " + configuration.key.name + "/" + webhook.name;
+    if (!webhook.failureIsIgnored) addJobTracking(configuration, webhook, name);
+    if (!isAskedAboutGoal(webhook)) return;
     const std::string reached = reachedBy(webhook.address);
     if (!reached.empty()) {
       add(configuration.key,
@@ -241,6 +246,32 @@ class AssumptionFinder {
       add(configuration.key, name +
                                  " is asked about requests of each version: its matchPolicy is Exact, and "
                                  "the versions of requests are not followed");
+  }
+
+  // The Job controller's finalizer keeps nothing in the machine.
+  void addJobTracking(const kube::Object& configuration, const kube::CalledWebhook& webhook,
+                      const std::string& name) {
+    std::vector<Slot> pods;
+    for (const Slot slot : compiled_.goal) {
+      const SlotInfo& info = model_.slots[slot];
+      if (isTracked(info) && reviewedOf(webhook, info, slot).onUpdate) pods.push_back(slot);
+    }
+    if (!pods.empty())
+      add(configuration.key, name + " lets the Job controller take finalizer " +
+                                 std::string(kube::kJobTrackingFinalizer) + " off " + names_.list(pods) +
+                                 ": that request is not followed");
+  }
+
+  // A Pod of a Job, or of one that is gone.
+  bool isTracked(const SlotInfo& info) const {
+    if (info.role != cluster::ModelRole::Pod) return false;
+    const auto isJob = [this](const cluster::OwnerLink& link) {
+      return link.owner != kNone && model_.slots[link.owner].role == cluster::ModelRole::Job;
+    };
+    const kube::Object* pod = object(info.key);
+    return std::ranges::any_of(info.owners, isJob) ||
+           (pod != nullptr && std::ranges::find(pod->meta.finalizers, kube::kJobTrackingFinalizer) !=
+                                  pod->meta.finalizers.end());
   }
 
   static bool namesVersions(const kube::CalledWebhook& webhook) {
@@ -258,6 +289,25 @@ class AssumptionFinder {
     const std::string reached = address && concerns ? reachedBy(*address) : std::string();
     if (!reached.empty())
       add(crd.key, "the conversion webhook of " + nameOf(crd.key) + " answers: " + reached);
+    if (address && slot && kube::collectorWaitsForAllTypes(model_.kubernetes) && typesGo() &&
+        collectorIsNeeded())
+      add(crd.key, "the garbage collector goes on while " + nameOf(crd.key) +
+                       " cannot be listed: in 1.26 it stops then, once a type has come or gone");
+  }
+
+  // Discovery changes with each of them.
+  bool typesGo() const {
+    return std::ranges::any_of(compiled_.goal, [this](Slot slot) {
+      const kube::GroupResource& type = model_.slots[slot].key.type;
+      return type == kube::kCustomResourceDefinitions || type == kube::kApiServices;
+    });
+  }
+
+  // It has something of the goal to delete, or to let go.
+  bool collectorIsNeeded() const {
+    return std::ranges::any_of(compiled_.goal, [this](Slot slot) {
+      return !model_.slots[slot].owners.empty() || released_.contains(slot);
+    });
   }
 
   void addApiService(const kube::Object& apiService) {
@@ -269,22 +319,6 @@ class AssumptionFinder {
     if (reached.empty() && address && endsNamespaces && hasPodsBehind(*address) &&
         isCondition(apiService.content, "Available", "False"))
       add(apiService.key, nameOf(apiService.key) + " answers: its condition Available is False");
-  }
-
-  // Its kubelet has to say that a Pod has stopped.
-  void addNode(const kube::Object& node) {
-    const kube::Value* ready = kube::statusCondition(node.content, "Ready");
-    if (ready == nullptr || kube::textAt(*ready, {"status"}) == "True") return;
-    std::vector<Slot> pods;
-    for (const Slot slot : compiled_.goal) {
-      const kube::Object* pod =
-          model_.slots[slot].role == cluster::ModelRole::Pod ? object(model_.slots[slot].key) : nullptr;
-      if (pod != nullptr && kube::textAt(pod->content, {"spec", "nodeName"}) == node.key.name)
-        pods.push_back(slot);
-    }
-    if (!pods.empty())
-      add(node.key,
-          "node " + node.key.name + " stops " + names_.list(pods) + ": its condition Ready is not True");
   }
 
   // An admission policy does something by its bindings alone; one that mutates refuses what its expressions
@@ -371,6 +405,29 @@ class AssumptionFinder {
         addRights(finder, name, model_.slots[controller.runsIn].key);
       if (controller.runsIn != kNone) addJob(name, controller.runsIn);
       if (controller.runsIn != kNone) addMissingRights(needs, number);
+    }
+  }
+
+  // The agent of ManifestWorks always works in the machine.
+  void addAgent() {
+    std::set<std::string> spaces;  // of works
+    bool works = false;
+    for (const Slot slot : compiled_.goal) {
+      const SlotInfo& info = model_.slots[slot];
+      works = works || info.work != kNone;
+      if (info.role == cluster::ModelRole::ManifestWork) spaces.insert(info.key.namespaceName);
+    }
+    if (!works) return;
+    for (const Slot slot : compiled_.goal) {
+      const SlotInfo& info = model_.slots[slot];
+      if (info.role == cluster::ModelRole::Pod || info.role == cluster::ModelRole::ReplicaSet) continue;
+      const kube::ObjectKey& key = info.key;
+      const bool runsIt =
+          kube::isPartOfNamespace(manifestwork::kAgentNamespace, key.type, key.namespaceName, key.name);
+      const bool letsIt = key.type == kube::kRoleBindings && spaces.contains(key.namespaceName);
+      if (runsIt || letsIt)
+        add(key, "the agent finishes its ManifestWorks without " + nameOf(key) +
+                     ": what it needs is not followed");
     }
   }
 
@@ -487,7 +544,7 @@ class AssumptionFinder {
   const Compiled& compiled_;
   const cluster::Model& model_;
   Names names_;
-  std::map<kube::ObjectKey, const kube::Object*> objects_;
+  ManifestsByKey objects_;
   std::set<Slot> released_;  // as of findReleased()
   std::vector<Assumption> found_;
 };

@@ -8,6 +8,7 @@
 #include "criticalservice/critical_service.h"
 #include "criticalservice/deferred_deletion.h"
 #include "kube/messages.h"
+#include "manifestwork/manifest_work.h"
 #include "server/controllers/deferred_deletion_entries.h"
 #include "server/runtime/retry_after.h"
 
@@ -39,7 +40,7 @@ const ControllerUsers& usualControllers() {
       "system:kube-controller-manager",  // where its controllers have no accounts of their own
       "system:serviceaccount:kube-system:generic-garbage-collector",
       "system:serviceaccount:kube-system:namespace-controller",
-      "system:serviceaccount:open-cluster-management-agent:klusterlet-work-sa",
+      std::string(manifestwork::kAgentUser),
   };
   return kUsers;
 }
