@@ -129,7 +129,7 @@ class Reporter {
       result.push_back(
           "whatever has happened, it can still end with something there for " +
           counted(compiled_.exists.size(), "reference under `exists`", "references under `exists`"));
-    if (!proof.unsafe && compiled_.model.guarded)
+    if (!proof.unsafe && compiled_.model.guarded && !compiled_.model.services.empty())
       result.push_back("no deletion is committed whose criteria did not hold at its confirming read");
     if (proof.broken.empty() && question_.orders && !compiled_.before.empty())
       result.push_back(

@@ -287,7 +287,12 @@ tl::expected<Scenario, kube::Errors> parse(std::string_view text, const std::str
   auto scenario = Loader(file, limits).run(text);
   if (!scenario) return tl::unexpected(std::move(scenario.error()));
   if (!*scenario)
-    return tl::unexpected(kube::Errors{{"there is no document of kind Scenario in this file", file, {}}});
+    return tl::unexpected(
+        kube::Errors{{"there is no document of kind Scenario in this file; of plain manifests, `lastout "
+                      "prove --delete TYPE/NAME` "
+                      "says whether a deletion can get stuck",
+                      file,
+                      {}}});
   return std::move(**scenario);
 }
 
