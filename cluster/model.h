@@ -85,8 +85,8 @@ struct OwnerLink {
   Slot owner = kNone;
   bool controller = false;
   bool blockOwnerDeletion = false;
-  // The garbage collector cannot look for it: a type that no API server serves, or a namespaced owner of a
-  // cluster-scoped object. It leaves the dependent alone.
+  // The garbage collector cannot look for it: a type, or a version of it, that no API server serves, or a
+  // namespaced owner of a cluster-scoped object. It leaves the dependent alone.
   bool unresolved = false;
 };
 

@@ -142,7 +142,8 @@ Interception called(const Builder& builder, Slot configuration, const kube::Call
 }
 
 std::vector<std::string> versionsOf(const Builder& builder, const SlotInfo& info) {
-  return kube::servedVersions(info.key.type, info.crd == kNone ? nullptr : builder.content(info.crd));
+  return kube::servedVersions(info.key.type, info.crd == kNone ? nullptr : builder.content(info.crd),
+                              builder.model.kubernetes);
 }
 
 void addWebhook(Builder& builder, Slot configuration, const kube::CalledWebhook& webhook) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/builtin_types.h"
 #include "kube/fields.h"
 #include "kube/well_known.h"
 
@@ -114,11 +115,17 @@ ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const Object
   return result;
 }
 
-std::vector<std::string> servedVersions(const GroupResource& type, const Value* crd) {
-  // Kubernetes serves one version of these, and a few of other built-in types.
-  const bool isBuiltIn = type.group.empty() || type.group == kAppsGroup || type.group == kBatchGroup;
-  if (crd == nullptr) return isBuiltIn ? std::vector<std::string>{"v1"} : std::vector<std::string>();
+std::vector<std::string> servedVersions(const GroupResource& type, const Value* crd,
+                                        KubernetesVersion kubernetes) {
   std::vector<std::string> versions;
+  if (crd == nullptr) {
+    const KnownType* known = findBuiltInType(type);
+    if (known == nullptr) return versions;
+    versions.emplace_back(known->version);
+    if (!known->otherVersion.empty() && servesOtherVersion(*known, kubernetes))
+      versions.emplace_back(known->otherVersion);
+    return versions;
+  }
   for (const Value& version : listAt(*crd, {"spec", "versions"})) {
     if (isServed(version)) versions.push_back(textAt(version, {"name"}));
   }

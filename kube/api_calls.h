@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/kubernetes_version.h"
 #include "kube/match_resources.h"
 #include "kube/object.h"
 #include "kube/object_key.h"
@@ -54,9 +55,10 @@ ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const Object
                                       const Labels& labels, const Labels* namespaceLabels,
                                       const std::vector<std::string>& versions);
 
-// Returns the versions in which requests for objects of the type may come, as far as that is known; empty:
-// in any. `crd`: that of the type; nullptr: there is none.
-std::vector<std::string> servedVersions(const GroupResource& type, const Value* crd);
+// Returns the versions in which API servers serve the type, as far as that is known; empty: in any. `crd`:
+// that of the type; nullptr: there is none.
+std::vector<std::string> servedVersions(const GroupResource& type, const Value* crd,
+                                        KubernetesVersion kubernetes = kNewestKubernetes);
 
 // Returns the address of the CRD's conversion webhook; nullopt: it has none.
 std::optional<CallAddress> conversionOf(const Value& crd);

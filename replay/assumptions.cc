@@ -9,6 +9,7 @@
 #include "criticalservice/dependencies.h"
 #include "kube/api_calls.h"
 #include "kube/fields.h"
+#include "kube/messages.h"
 #include "kube/selector.h"
 #include "kube/well_known.h"
 #include "replay/controller_needs.h"
@@ -314,10 +315,28 @@ class AssumptionFinder {
     if (source == nullptr) return;
     for (const kube::OwnerReference& owner : source->meta.ownerReferences) {
       const std::string group(kube::groupOf(owner.apiVersion));
-      if (scenario_.types.findKind(group, owner.kind) != nullptr) continue;
-      add(source->key, "no API server serves " + owner.kind + (group.empty() ? "" : "." + group) +
-                           ", the type of its owner " + owner.name + ": no file defines it");
+      const kube::ResourceType* type = scenario_.types.findKind(group, owner.kind);
+      const std::string named = owner.kind + (group.empty() ? "" : "." + group);
+      if (type == nullptr)
+        add(source->key, "no API server serves " + named + ", the type of its owner " + owner.name +
+                             ": no file defines it");
+      else
+        addUnservedVersion(*source, owner, *type, named);
     }
+  }
+
+  void addUnservedVersion(const kube::Object& dependent, const kube::OwnerReference& owner,
+                          const kube::ResourceType& type, const std::string& named) {
+    const kube::Object* crd = object(kube::crdKey(type.type));
+    const std::vector<std::string> served =
+        kube::servedVersions(type.type, crd == nullptr ? nullptr : &crd->content, model_.kubernetes);
+    const std::string_view version = kube::versionOf(owner.apiVersion);
+    if (served.empty() || std::ranges::find(served, version) != served.end()) return;
+    add(dependent.key, "no API server serves " + named + " in " + std::string(version) +
+                           ", by which it names its owner " + owner.name + ": " +
+                           (crd == nullptr ? "Kubernetes " + std::string(toString(model_.kubernetes)) +
+                                                 " has it in " + kube::listed(served)
+                                           : nameOf(crd->key) + " serves " + kube::listed(served)));
   }
 
   // Finalizers that controllers of Kubernetes or of a cloud put on an object that does not have them here.

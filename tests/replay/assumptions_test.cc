@@ -54,6 +54,25 @@ TEST(Assumptions, AWebhookByUrlAnswersAndAllows) {
               ElementsAre(HasSubstr("allows, if it answers: it is reached by URL")));
 }
 
+TEST(Assumptions, AnOwnerOfAVersionThatNobodyServesIsNamed) {
+  const auto owned = [](const std::string& apiVersion, const std::string& kind) {
+    return "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: team, ownerReferences: "
+           "[{apiVersion: " +
+           apiVersion + ", kind: " + kind + ", name: o, uid: u1}]}}\n";
+  };
+  EXPECT_THAT(assumed(owned("batch/v1beta1", "CronJob")),
+              ElementsAre("secrets/team/s: no API server serves CronJob.batch in v1beta1, by which it names "
+                          "its owner o: Kubernetes 1.36 has it in v1"));
+  EXPECT_THAT(assumed(owned("autoscaling/v1", "HorizontalPodAutoscaler")), IsEmpty());
+  const std::string crd =
+      "---\n{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: "
+      "parents.x.org}, spec: {group: x.org, scope: Namespaced, names: {kind: Parent, plural: parents}, "
+      "versions: [{name: v1, served: true, storage: true}]}}\n";
+  EXPECT_THAT(assumed(owned("x.org/v1alpha1", "Parent") + crd),
+              ElementsAre("secrets/team/s: no API server serves Parent.x.org in v1alpha1, by which it names "
+                          "its owner o: customresourcedefinitions/parents.x.org serves v1"));
+}
+
 TEST(Assumptions, AServiceWithoutASelectorIsNamed) {
   EXPECT_THAT(assumed(webhook(kByService) +
                       "---\n{apiVersion: v1, kind: Service, metadata: {name: checks, namespace: "
