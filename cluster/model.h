@@ -98,7 +98,7 @@ struct Interception {
   std::string webhook;             // its name in the configuration; empty: it has none
   kube::ObjectKey serviceKey;      // the Service it is reached through
   Slot service = kNone;            // the same; kNone: it is not in the model, so that nobody answers
-  bool lacksPort = false;          // the Service has no port of the number that is called
+  std::string unreachable;         // why no call gets to who is behind the Service, as kube::whyUnreachable()
   bool hasOtherEndpoints = false;  // the Service selects no Pods: whoever is behind it is taken to answer
   std::vector<Slot> workloads;     // what that Service selects
   // The requests for which it is called (kube::ReviewedOperations).

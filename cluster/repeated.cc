@@ -193,6 +193,8 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
   if (again.key.type == kube::kServices && !sameAt(first, again, {"spec", "selector"}))
     return "spec.selector";
   if (again.key.type == kube::kServices && portsOf(first) != portsOf(again)) return "spec.ports";
+  if (again.key.type == kube::kServices && kube::isHeadless(first.content) != kube::isHeadless(again.content))
+    return "spec.clusterIP";
   if (role == ModelRole::PersistentVolume && isReleased(first.content) != isReleased(again.content))
     return "status.phase";
   if (role == ModelRole::PersistentVolume && !sameAt(first, again, {"spec", "claimRef", "name"}))

@@ -135,7 +135,7 @@ Interception called(const Builder& builder, Slot configuration, const kube::Call
   if (interception.service == kNone) return interception;
   const kube::Object* source = builder.sources[interception.service];
   if (source == nullptr) return interception;
-  interception.lacksPort = !kube::hasPort(source->content, address.port);
+  interception.unreachable = kube::whyUnreachable(source->content, address.port);
   interception.hasOtherEndpoints = kube::endpointSourceOf(source->content) != kube::EndpointSource::Pods;
   interception.workloads = workloadsBehind(builder, *source);
   return interception;

@@ -50,6 +50,18 @@ bool isStorage(const Value& version) {
   return storage != nullptr && storage->asBool() != nullptr && *storage->asBool();
 }
 
+// The entry of spec.ports with that number, over TCP; nullptr: there is none.
+const Value* portOf(const Value& service, int64_t port) {
+  for (const Value& one : listAt(service, {"spec", "ports"})) {
+    const Value* number = one.find("port");
+    const std::string& protocol = textAt(one, {"protocol"});
+    if (number != nullptr && number->asInteger() != nullptr && *number->asInteger() == port &&
+        (protocol.empty() || protocol == "TCP"))
+      return &one;
+  }
+  return nullptr;
+}
+
 // All objects are stored in the only version that is served.
 bool hasOneVersion(const Value& crd) {
   std::string_view stored;
@@ -147,15 +159,16 @@ std::optional<CallAddress> aggregatedServerOf(const Value& apiService) {
   return address.isUrl() ? std::nullopt : std::optional<CallAddress>(address);
 }
 
-bool hasPort(const Value& service, int64_t port) {
-  const Value::List& ports = listAt(service, {"spec", "ports"});
-  if (ports.empty() || endpointSourceOf(service) == EndpointSource::External) return true;
-  return std::any_of(ports.begin(), ports.end(), [&](const Value& one) {
-    const Value* number = one.find("port");
-    const std::string& protocol = textAt(one, {"protocol"});
-    return number != nullptr && number->asInteger() != nullptr && *number->asInteger() == port &&
-           (protocol.empty() || protocol == "TCP");
-  });
+bool isHeadless(const Value& service) { return textAt(service, {"spec", "clusterIP"}) == "None"; }
+
+// As ResolveCluster() of k8s.io/apiserver resolves it.
+std::string whyUnreachable(const Value& service, int64_t port) {
+  if (endpointSourceOf(service) == EndpointSource::External) return {};
+  if (isHeadless(service))
+    return "is headless (clusterIP: None), which API servers cannot route to without "
+           "--enable-aggregator-routing";
+  const bool hasPort = listAt(service, {"spec", "ports"}).empty() || portOf(service, port) != nullptr;
+  return hasPort ? std::string() : "has no port " + std::to_string(port);
 }
 
 EndpointSource endpointSourceOf(const Value& service) {

@@ -70,9 +70,11 @@ std::optional<CallAddress> calledConversionOf(const Value& crd);
 // itself.
 std::optional<CallAddress> aggregatedServerOf(const Value& apiService);
 
-// True if the Service has a port of that number, or leads out of the cluster; true of one whose manifest has
-// no list of ports.
-bool hasPort(const Value& service, int64_t port);
+// True if it is headless: clusterIP is None.
+bool isHeadless(const Value& service);
+// Returns why an API server cannot call that port of the Service, whoever is behind it: "has no port 8443",
+// to be read after its name; empty: it can. Of one whose manifest has no list of ports, it has each of them.
+std::string whyUnreachable(const Value& service, int64_t port);
 
 // How a Service gets its endpoints.
 enum class EndpointSource : uint8_t {

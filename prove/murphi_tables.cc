@@ -203,7 +203,7 @@ void TableWriter::relatives() {
 TableWriter::Call& TableWriter::callOf(const Interception& whom) {
   const auto identity = [](const Interception& one) {
     return std::tie(one.configuration, one.serviceKey, one.service, one.hasOtherEndpoints, one.workloads,
-                    one.webhook);
+                    one.webhook, one.unreachable);
   };
   const auto found =
       std::ranges::find_if(calls_, [&](const Call& one) { return identity(one.whom) == identity(whom); });
@@ -220,7 +220,7 @@ void TableWriter::collectCalls() {
 }
 
 std::string TableWriter::answers(const Interception& whom) const {
-  if (whom.lacksPort) return word(false);
+  if (!whom.unreachable.empty()) return word(false);
   if (whom.hasOtherEndpoints) return present(whom.service);
   std::vector<std::string> any;
   for (const Slot workload : whom.workloads)

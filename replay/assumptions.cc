@@ -196,7 +196,7 @@ class AssumptionFinder {
     if (address.isUrl()) return "it is reached by URL";
     const std::string service = address.service.namespaceName + "/" + address.service.name;
     const kube::Object* source = object(address.service);
-    if (source == nullptr || !kube::hasPort(source->content, address.port)) return {};
+    if (source == nullptr || !kube::whyUnreachable(source->content, address.port).empty()) return {};
     switch (kube::endpointSourceOf(source->content)) {
       case kube::EndpointSource::ByHand:
         return "its Service " + service + " has no selector, so somebody writes its endpoints";
@@ -220,7 +220,7 @@ class AssumptionFinder {
 
   bool hasPodsBehind(const kube::CallAddress& address) const {
     const kube::Object* source = object(address.service);
-    return source != nullptr && kube::hasPort(source->content, address.port) &&
+    return source != nullptr && kube::whyUnreachable(source->content, address.port).empty() &&
            std::ranges::any_of(
                objects_, [&](const auto& one) { return criticalservice::isBehind(*source, *one.second); });
   }

@@ -65,8 +65,8 @@ class UnansweredFinder {
     const std::string name = "its Service " + address.service.namespaceName + "/" + address.service.name;
     const kube::Object* service = object(address.service);
     if (service == nullptr) return name + " is not in the files";
-    if (!kube::hasPort(service->content, address.port))
-      return name + " has no port " + std::to_string(address.port);
+    if (const std::string why = kube::whyUnreachable(service->content, address.port); !why.empty())
+      return name + " " + why;
     if (kube::endpointSourceOf(service->content) != kube::EndpointSource::Pods) return std::nullopt;
     const bool isBacked = std::ranges::any_of(objects_, [&](const kube::Object* one) {
       return criticalservice::isBehind(*service, *one) && hasPods(*one);

@@ -104,6 +104,9 @@ TEST(Repeated, ADumpIsTheSameAsItsManifest) {
               noError);
   EXPECT_THAT(errorOfTwo(service + "}]}}", service + "}, {port: 80}]}}", Second::InAStep),
               HasSubstr("other spec.ports"));
+  EXPECT_THAT(both(service + "}], clusterIP: 10.0.0.9}}", service + "}]}}"), noError);
+  EXPECT_THAT(errorOfTwo(service + "}], clusterIP: None}}", service + "}]}}", Second::InAStep),
+              HasSubstr("other spec.clusterIP"));
   const auto webhook = [](const std::string& port) {
     return "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: "
            "{name: w}, webhooks: [{name: w.example.com, clientConfig: {service: {namespace: n, name: s" +
@@ -218,7 +221,8 @@ metadata: {name: v, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: o,
 TEST(Build, AnOwnerOfAVersionThatIsNotServedLeavesItsDependentAlone) {
   const auto collects = [](const std::string& apiVersion, const std::string& kind, const std::string& more) {
     const std::string owner = "apiVersion: " + apiVersion + ", kind: " + kind;
-    World world(more + "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: x, ownerReferences: [{" +
+    World world(more +
+                "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: x, ownerReferences: [{" +
                 owner + ", name: nobody, uid: u1}]}}");
     return world.enabled(Kind::CollectorDelete, "secrets/x/s");
   };

@@ -199,6 +199,22 @@ TEST(Webhook, WhosePortItsServiceDoesNotHaveDoesNotAnswer) {
   EXPECT_FALSE(deleted("", "{port: 443, protocol: UDP}"));
 }
 
+// "cannot route to service with ClusterIP "None"" (ResolveCluster() of k8s.io/apiserver).
+TEST(Webhook, OfAHeadlessServiceDoesNotAnswer) {
+  for (const auto& [address, answers] :
+       {std::pair("clusterIP: None", false), std::pair("clusterIP: 10.0.0.9", true)}) {
+    World world(webhookWith(
+        kHookService, std::string("---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: "
+                                  "h}, spec: {selector: {app: hook}, ") +
+                          address +
+                          "}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: h, "
+                          "labels: {app: hook}}}\n"));
+    world.settle();
+    world.deletes("configmaps/x/a");
+    EXPECT_EQ(world.present("configmaps/x/a"), !answers) << address;
+  }
+}
+
 // matchPolicy Equivalent: every version that is served counts, and no other.
 TEST(Webhook, IsCalledForTheVersionsThatAreServed) {
   const auto denied = [](const std::string& versions) {

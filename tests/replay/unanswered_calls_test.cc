@@ -122,6 +122,26 @@ TEST(UnansweredCalls, AWebhookIsAnsweredByPodsBehindItsService) {
   }
 }
 
+TEST(UnansweredCalls, AServiceThatNoApiServerCanCallSaysWhy) {
+  const auto messageFor = [](const std::string& spec) {
+    return whyIn(
+               webhookFor("DELETE") +
+                   "---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: gone}, spec: "
+                   "{selector: {app: hook}, " +
+                   spec +
+                   "}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: gone, labels: {app: "
+                   "hook}}, spec: {containers: [{name: c, ports: [{name: web, containerPort: 9443}]}]}}\n",
+               "things/t -n team")
+        .message;
+  };
+  EXPECT_THAT(
+      messageFor("clusterIP: None"),
+      HasSubstr("because its Service gone/hook is headless (clusterIP: None), which API servers cannot "
+                "route to without --enable-aggregator-routing; bring it back"));
+  EXPECT_THAT(messageFor("ports: [{port: 80}]"),
+              HasSubstr("because its Service gone/hook has no port 443; bring it back"));
+}
+
 TEST(UnansweredCalls, ANamespaceStaysWithWhatIsRefusedInIt) {
   const admission::Why why = whyIn(webhookFor("DELETE"), "namespace/team");
   EXPECT_TRUE(why.allowed) << "its own deletion is accepted";
