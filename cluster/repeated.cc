@@ -71,14 +71,15 @@ std::vector<std::string> otherSpecFinalizers(const kube::Object& space) {
   return finalizers;
 }
 
-// The ports of a Service, by number and protocol.
-std::set<std::pair<int64_t, std::string>> portsOf(const kube::Object& service) {
-  std::set<std::pair<int64_t, std::string>> ports;
+// The ports of a Service: number, protocol, and the name that their target has.
+std::set<std::tuple<int64_t, std::string, std::string>> portsOf(const kube::Object& service) {
+  std::set<std::tuple<int64_t, std::string, std::string>> ports;
   for (const kube::Value& port : kube::listAt(service.content, {"spec", "ports"})) {
     const kube::Value* number = port.find("port");
     if (number == nullptr || number->asInteger() == nullptr) continue;
     const std::string& protocol = kube::textAt(port, {"protocol"});
-    ports.emplace(*number->asInteger(), protocol.empty() ? "TCP" : protocol);
+    ports.emplace(*number->asInteger(), protocol.empty() ? "TCP" : protocol,
+                  kube::textAt(port, {"targetPort"}));
   }
   return ports;
 }

@@ -137,7 +137,14 @@ Interception called(const Builder& builder, Slot configuration, const kube::Call
   if (source == nullptr) return interception;
   interception.unreachable = kube::whyUnreachable(source->content, address.port);
   interception.hasOtherEndpoints = kube::endpointSourceOf(source->content) != kube::EndpointSource::Pods;
+  const std::string portName = kube::targetPortName(source->content, address.port);
   interception.workloads = workloadsBehind(builder, *source);
+  const size_t selected = interception.workloads.size();
+  std::erase_if(interception.workloads, [&](Slot workload) {
+    return !criticalservice::hasPortNamed(*builder.sources[workload], portName);
+  });
+  if (interception.workloads.empty() && selected > 0 && interception.unreachable.empty())
+    interception.unreachable = kube::lacksTargetPort(portName);
   return interception;
 }
 

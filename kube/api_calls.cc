@@ -171,6 +171,15 @@ std::string whyUnreachable(const Value& service, int64_t port) {
   return hasPort ? std::string() : "has no port " + std::to_string(port);
 }
 
+std::string targetPortName(const Value& service, int64_t port) {
+  const Value* found = portOf(service, port);
+  return found == nullptr ? std::string() : textAt(*found, {"targetPort"});
+}
+
+std::string lacksTargetPort(const std::string& name) {
+  return "calls the port " + name + " of its Pods, which no container of theirs has";
+}
+
 EndpointSource endpointSourceOf(const Value& service) {
   if (textAt(service, {"spec", "type"}) == "ExternalName") return EndpointSource::External;
   const Value* selector = service.at({"spec", "selector"});

@@ -76,6 +76,12 @@ bool isHeadless(const Value& service);
 // to be read after its name; empty: it can. Of one whose manifest has no list of ports, it has each of them.
 std::string whyUnreachable(const Value& service, int64_t port);
 
+// Returns the name by which that port of the Service names the port of its Pods (targetPort); empty: it gives
+// a number.
+std::string targetPortName(const Value& service, int64_t port);
+// Why nobody is behind that port: no Pod of the Service has a port of that name. As whyUnreachable().
+std::string lacksTargetPort(const std::string& name);
+
 // How a Service gets its endpoints.
 enum class EndpointSource : uint8_t {
   Pods,      // those that its selector matches

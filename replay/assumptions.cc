@@ -206,10 +206,16 @@ class AssumptionFinder {
         break;
     }
     for (const auto& [key, one] : objects_) {
-      if (isUnfollowed(key) && criticalservice::isBehind(*source, *one))
+      if (isUnfollowed(key) && isBehind(*source, address.port, *one))
         return "the Pods of " + nameOf(key) + ", behind its Service " + service + ", are not followed";
     }
     return {};
+  }
+
+  // Calls of that port of the Service get to Pods of the object.
+  static bool isBehind(const kube::Object& service, int64_t port, const kube::Object& object) {
+    return criticalservice::isBehind(service, object) &&
+           criticalservice::hasPortNamed(object, kube::targetPortName(service.content, port));
   }
 
   // Of a type that the machine does not run, as Transition::fails() has it.
@@ -221,8 +227,8 @@ class AssumptionFinder {
   bool hasPodsBehind(const kube::CallAddress& address) const {
     const kube::Object* source = object(address.service);
     return source != nullptr && kube::whyUnreachable(source->content, address.port).empty() &&
-           std::ranges::any_of(
-               objects_, [&](const auto& one) { return criticalservice::isBehind(*source, *one.second); });
+           std::ranges::any_of(objects_,
+                               [&](const auto& one) { return isBehind(*source, address.port, *one.second); });
   }
 
   void addWebhook(const kube::Object& configuration, const kube::CalledWebhook& webhook) {

@@ -68,10 +68,14 @@ class UnansweredFinder {
     if (const std::string why = kube::whyUnreachable(service->content, address.port); !why.empty())
       return name + " " + why;
     if (kube::endpointSourceOf(service->content) != kube::EndpointSource::Pods) return std::nullopt;
-    const bool isBacked = std::ranges::any_of(objects_, [&](const kube::Object* one) {
-      return criticalservice::isBehind(*service, *one) && hasPods(*one);
-    });
-    return isBacked ? std::nullopt : std::optional<std::string>("no Pod is behind " + name);
+    const std::string portName = kube::targetPortName(service->content, address.port);
+    bool selectsPods = false;
+    for (const kube::Object* one : objects_) {
+      if (!criticalservice::isBehind(*service, *one) || !hasPods(*one)) continue;
+      if (criticalservice::hasPortNamed(*one, portName)) return std::nullopt;
+      selectsPods = true;
+    }
+    return selectsPods ? name + " " + kube::lacksTargetPort(portName) : "no Pod is behind " + name;
   }
 
   void addWebhook(const kube::Object& configuration, const kube::CalledWebhook& webhook, size_t number) {

@@ -215,6 +215,33 @@ TEST(Webhook, OfAHeadlessServiceDoesNotAnswer) {
   }
 }
 
+// https://kubernetes.io/docs/concepts/services-networking/service/#field-spec-ports
+TEST(Webhook, WhoseTargetPortNoContainerHasDoesNotAnswer) {
+  const auto answers = [](const std::string& targetPort, const std::string& containers) {
+    World world(
+        webhookWith(kHookService,
+                    "---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: h}, spec: "
+                    "{selector: {app: hook}, ports: [{port: 443, targetPort: " +
+                        targetPort +
+                        "}]}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: h, "
+                        "labels: {app: hook}}, spec: {" +
+                        containers + "}}\n"));
+    world.settle();
+    world.deletes("configmaps/x/a");
+    return !world.present("configmaps/x/a");
+  };
+  const std::string two = "containers: [{name: a}, {name: b, ports: [{name: web, containerPort: 9443}]}]";
+  EXPECT_TRUE(answers("web", two));
+  EXPECT_TRUE(answers("9443", two));
+  EXPECT_FALSE(answers("metrics", two));
+  EXPECT_FALSE(
+      answers("web", "containers: [{name: a, ports: [{name: web, containerPort: 1, protocol: UDP}]}]"));
+  const std::string init =
+      "containers: [{name: a}], initContainers: [{name: i, ports: [{name: web, containerPort: 1}]";
+  EXPECT_FALSE(answers("web", init + "}]"));
+  EXPECT_TRUE(answers("web", init + ", restartPolicy: Always}]")) << "a sidecar";
+}
+
 // matchPolicy Equivalent: every version that is served counts, and no other.
 TEST(Webhook, IsCalledForTheVersionsThatAreServed) {
   const auto denied = [](const std::string& versions) {

@@ -361,6 +361,9 @@ webhooks:
   };
   EXPECT_THAT(reasonsFor("ports: [{port: 9443}]"),
               ElementsAre(HasSubstr("services/op/hook has no port 443;")));
+  EXPECT_THAT(reasonsFor("ports: [{port: 443, targetPort: web}]"),
+              ElementsAre(HasSubstr("services/op/hook calls the port web of its Pods, which no container of "
+                                    "theirs has;")));
   EXPECT_THAT(
       reasonsFor("clusterIP: None"),
       ElementsAre(HasSubstr("services/op/hook is headless (clusterIP: None), which API servers cannot "

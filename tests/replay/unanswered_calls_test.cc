@@ -140,6 +140,11 @@ TEST(UnansweredCalls, AServiceThatNoApiServerCanCallSaysWhy) {
                 "route to without --enable-aggregator-routing; bring it back"));
   EXPECT_THAT(messageFor("ports: [{port: 80}]"),
               HasSubstr("because its Service gone/hook has no port 443; bring it back"));
+  EXPECT_THAT(
+      messageFor("ports: [{port: 443, targetPort: hooks}]"),
+      HasSubstr("because its Service gone/hook calls the port hooks of its Pods, which no container of "
+                "theirs has; bring it back"));
+  EXPECT_THAT(messageFor("ports: [{port: 443, targetPort: web}]"), Not(HasSubstr("does not answer")));
 }
 
 TEST(UnansweredCalls, ANamespaceStaysWithWhatIsRefusedInIt) {
