@@ -179,7 +179,8 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
       if (!sameAt(first, again, {"spec", "template", "metadata", "finalizers"})) return "Pod finalizers";
       [[fallthrough]];
     case ModelRole::Pod:
-      return mountedClaims(first.content, role) == mountedClaims(again.content, role) ? kNothing : "volumes";
+      return mountedClaims(first.content, role, "") == mountedClaims(again.content, role, "") ? kNothing
+                                                                                              : "volumes";
     default:
       break;
   }
