@@ -377,13 +377,14 @@ class AssumptionFinder {
     }
     const ControllerNeeds needs(model_, manifests);
     for (uint32_t number = 0; number < model_.controllers.size(); ++number) {
-      const bool hasWork = std::ranges::any_of(compiled_.goal, [&](Slot slot) {
-        return std::ranges::any_of(model_.slots[slot].removals, [&](const cluster::Removal& removal) {
-          return removal.controller == number;
-        });
-      });
+      const bool hasWork =
+          std::ranges::any_of(compiled_.goal, [&](Slot slot) { return isRemovedBy(number, slot); });
       if (!hasWork) continue;
       const cluster::FinalizerController& controller = model_.controllers[number];
+      if (scenario_.controllers[number].isOfKubernetes) {
+        addUsageRemover(number);
+        continue;
+      }
       const std::string name = "controller " + controller.name;
       const std::string& evidence = scenario_.controllers[number].evidence;
       const std::string claim =
@@ -397,6 +398,22 @@ class AssumptionFinder {
       if (controller.runsIn != kNone) addJob(name, controller.runsIn);
       if (controller.runsIn != kNone) addMissingRights(needs, number);
     }
+  }
+
+  // What Pods, volumes or addresses make use of an object is not followed.
+  void addUsageRemover(uint32_t number) {
+    const cluster::FinalizerController& controller = model_.controllers[number];
+    for (const Slot slot : compiled_.goal) {
+      if (!isRemovedBy(number, slot)) continue;
+      add(model_.slots[slot].key, "Kubernetes removes finalizer " + controller.finalizer + " from " +
+                                      names_.of(slot) +
+                                      " once nothing uses it: whether something does is not followed");
+    }
+  }
+
+  bool isRemovedBy(uint32_t number, Slot slot) const {
+    return std::ranges::any_of(model_.slots[slot].removals,
+                               [&](const cluster::Removal& removal) { return removal.controller == number; });
   }
 
   // The machine lets it finish at some moment; no file says that it does. It matters where something waits
@@ -497,9 +514,8 @@ class AssumptionFinder {
     std::vector<Slot> lacking;
     for (const Slot slot : compiled_.goal) {
       const SlotInfo& info = model_.slots[slot];
-      const bool isRemoved = std::ranges::any_of(
-          info.removals, [&](const cluster::Removal& removal) { return removal.controller == number; });
-      if (isRemoved && needs.lacksRights(controller.runsIn, info.key)) lacking.push_back(slot);
+      if (isRemovedBy(number, slot) && needs.lacksRights(controller.runsIn, info.key))
+        lacking.push_back(slot);
     }
     if (lacking.empty()) return;
     add(model_.slots[controller.runsIn].key, "controller " + controller.name + " may take finalizer " +
