@@ -107,6 +107,7 @@ struct Interception {
   bool onDelete = false;
   bool onCleanup = false;
   bool onStart = false;
+  bool onCrdCleanup = false;  // a conversion: by the clean-up of the CRD, too (kube::cleanupConverts())
 };
 
 // What people and lastout write on an object: its labels, its annotations and, of a custom resource, all

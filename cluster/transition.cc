@@ -81,7 +81,7 @@ bool Transition::webhookFails(Slot slot, bool Interception::*operation) const {
 
 bool Transition::conversionFails(Slot slot) const {
   return std::ranges::any_of(info(slot).interceptions, [&](const Interception& webhook) {
-    return webhook.configuration == info(slot).crd && fails(webhook);
+    return webhook.onCrdCleanup && fails(webhook);
   });
 }
 

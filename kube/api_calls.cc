@@ -62,20 +62,29 @@ const Value* portOf(const Value& service, int64_t port) {
   return nullptr;
 }
 
-// All objects are stored in the only version that is served.
-bool hasOneVersion(const Value& crd) {
+// All objects are stored in the storage version.
+bool hasOneStoredVersion(const Value& crd) {
   std::string_view stored;
-  size_t served = 0;
   for (const Value& version : listAt(crd, {"spec", "versions"})) {
-    if (!isServed(version)) continue;
-    ++served;
     if (isStorage(version)) stored = textAt(version, {"name"});
   }
   const Value::List& storedVersions = listAt(crd, {"status", "storedVersions"});
-  return served == 1 && !stored.empty() &&
+  return !stored.empty() &&
          std::all_of(storedVersions.begin(), storedVersions.end(), [&](const Value& version) {
            return version.asString() != nullptr && *version.asString() == stored;
          });
+}
+
+// All objects are stored in the only version that is served.
+bool hasOneVersion(const Value& crd) {
+  size_t served = 0;
+  bool servesStored = false;
+  for (const Value& version : listAt(crd, {"spec", "versions"})) {
+    if (!isServed(version)) continue;
+    ++served;
+    servesStored = servesStored || isStorage(version);
+  }
+  return served == 1 && servesStored && hasOneStoredVersion(crd);
 }
 
 }  // namespace
@@ -153,6 +162,8 @@ std::optional<CallAddress> conversionOf(const Value& crd) {
 std::optional<CallAddress> calledConversionOf(const Value& crd) {
   return hasOneVersion(crd) ? std::nullopt : conversionOf(crd);
 }
+
+bool cleanupConverts(const Value& crd) { return !hasOneStoredVersion(crd); }
 
 std::optional<CallAddress> aggregatedServerOf(const Value& apiService) {
   const CallAddress address = addressIn(apiService.find("spec"));

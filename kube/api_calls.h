@@ -66,6 +66,10 @@ std::optional<CallAddress> conversionOf(const Value& crd);
 // served, so that nothing is converted.
 std::optional<CallAddress> calledConversionOf(const Value& crd);
 
+// True if the clean-up of the deleted CRD may have to convert objects: it reads them in the storage version,
+// and by status.storedVersions some may be stored in another one.
+bool cleanupConverts(const Value& crd);
+
 // Returns the address of the API server behind the APIService; nullopt: the asked API server serves it
 // itself.
 std::optional<CallAddress> aggregatedServerOf(const Value& apiService);

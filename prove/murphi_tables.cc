@@ -237,9 +237,10 @@ void TableWriter::calls() {
            [&](size_t i) { return answers(calls_[i].whom); });
   byNumber("is_api_service(c: call_t): boolean", "c", "false", calls_.size(),
            [&](size_t i) { return word(calls_[i].isApiService); });
-  byNumber("intercepts_any(c: call_t; s: slot_t): boolean", "c", "false", calls_.size(), [&](size_t i) {
+  byNumber("converts(c: call_t; s: slot_t): boolean", "c", "false", calls_.size(), [&](size_t i) {
     std::vector<std::string> any;
-    for (const auto& [slot, one] : calls_[i].of) any.push_back(is(slot));
+    for (const auto& [slot, one] : calls_[i].of)
+      if (one->onCrdCleanup) any.push_back(is(slot));
     return anyOf(any);
   });
   byNumber("intercepts(c: call_t; s: slot_t; o: operation_t): boolean", "c", "false", calls_.size(),

@@ -207,8 +207,7 @@ class UnansweredFinder {
       for (const UnansweredCall& call : found->second) {
         if (call.reason == "DiscoveryFails" || (call.refusesDeletion && one->meta.deletionTimestamp))
           continue;
-        // A CRD's clean-up asks no webhook about a DELETE, but has to convert.
-        const bool keepsCrd = !call.refusesDeletion || call.reason == "ConversionFails";
+        const bool keepsCrd = !call.refusesDeletion || (call.reason == "ConversionFails" && isKept(*one));
         keep(kept, kube::namespaceKey(one->key.namespaceName), call, one->key);
         if (keepsCrd) keep(kept, kube::crdKey(one->key.type), call, one->key);
       }
@@ -221,6 +220,13 @@ class UnansweredFinder {
           "it would keep " + kube::toString(what.objects.front()) + more + ": " + what.call.message;
       found_[container.first].push_back(std::move(what.call));
     }
+  }
+
+  // A CRD's clean-up asks no webhook about a DELETE. It may have to convert the object; or who removes its
+  // finalizers has.
+  bool isKept(const kube::Object& one) const {
+    const kube::Object* crd = object(kube::crdKey(one.key.type));
+    return !one.meta.finalizers.empty() || (crd != nullptr && kube::cleanupConverts(crd->content));
   }
 
   void keep(std::map<std::pair<kube::ObjectKey, std::string>, Kept>& kept, const kube::ObjectKey& container,

@@ -314,14 +314,31 @@ TEST(Webhook, SelectsANamespaceByItsName) {
   EXPECT_FALSE(other.present("configmaps/x/a"));
 }
 
+const std::string kAlsoStoredInV2 = std::string(kConvertedByNobody) + "status: {storedVersions: [v2, v1]}";
+
 TEST(Conversion, WhoseServiceIsNotInTheFilesKeepsTheInstances) {
-  World world(things(", {name: v2, served: true, storage: false}", kConvertedByNobody));
+  World world(things(", {name: v2, served: true, storage: false}", kAlsoStoredInV2));
   world.deletes("things.example.com/t");
   EXPECT_EQ(world.log().back(), "client denied things.example.com/t: InternalError");
   world.deletes("crd/things.example.com");
   world.settle();
   EXPECT_TRUE(world.terminating("crd/things.example.com"));
   EXPECT_FALSE(world.terminating("things.example.com/t"));
+}
+
+// The clean-up lists and deletes by the storage of the storage version
+// (GetCustomResourceListerCollectionDeleter() of k8s.io/apiextensions-apiserver), so what is stored in that
+// one is not converted.
+TEST(Conversion, IsNotCalledByTheCleanUpForTheStorageVersion) {
+  for (const char* status : {"", "status: {storedVersions: [v1]}"}) {
+    World world(
+        things(", {name: v2, served: true, storage: false}", std::string(kConvertedByNobody) + status));
+    world.deletes("things.example.com/t");
+    EXPECT_EQ(world.log().back(), "client denied things.example.com/t: InternalError");
+    world.deletes("crd/things.example.com");
+    world.settle();
+    EXPECT_THAT(world.left(), IsEmpty()) << status;
+  }
 }
 
 // Nobody asks for another version than the one that is stored.

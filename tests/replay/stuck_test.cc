@@ -385,6 +385,7 @@ spec:
   names: { kind: Thing, plural: things, singular: thing }
   conversion: { strategy: Webhook, webhook: { clientConfig: { service: { namespace: former, name: convert } } } }
   versions: [{ name: v1, served: true, storage: true }, { name: v2, served: true, storage: false }]
+status: { storedVersions: [v2, v1] }
 ---
 {apiVersion: example.com/v1, kind: Thing, metadata: {name: t}}
 )"));

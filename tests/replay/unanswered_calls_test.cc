@@ -245,6 +245,9 @@ TEST(UnansweredCalls, AConversionThatNobodyAnswersKeepsInstancesAndTheirCrd) {
                       "things.example.com does not answer, because its Service gone/convert is not in the "
                       "files"),
             HasSubstr("set spec.conversion.strategy to None")));
+  EXPECT_THAT(whyIn(yaml, "crd/things.example.com").blockers, IsEmpty())
+      << "its clean-up reads the storage version, and nothing is stored in another";
+  yaml.insert(yaml.find("---"), "status: {storedVersions: [v2, v1]}\n");
   const admission::Why crd = whyIn(yaml, "crd/things.example.com");
   EXPECT_TRUE(crd.allowed);
   ASSERT_THAT(crd.blockers, SizeIs(1));
