@@ -52,8 +52,14 @@ bool hasEnded(const kube::Value& job);
 bool isReleased(const kube::Value& volume);
 // Returns true if the claims that the StatefulSet makes are deleted with it.
 bool deletesClaims(const kube::Value& statefulSet);
-// The names of the claims that a workload's Pod template (or a Pod itself) mounts.
-std::vector<std::string> mountedClaims(const kube::Value& content, ModelRole role);
+// A claim that a Pod mounts.
+struct MountedClaim {
+  std::string name;
+  bool isEphemeral = false;  // made for that Pod, which has to control it
+  friend bool operator==(const MountedClaim&, const MountedClaim&) = default;
+};
+// Those of the Pod of that name, which a workload's Pod template (or a Pod itself) mounts.
+std::vector<MountedClaim> mountedClaims(const kube::Value& content, ModelRole role, std::string_view pod);
 // True if the claim is bound to the volume; `volumeOfClaim` and `claimOfVolume`: which the other one is, as
 // either says (spec.volumeName, spec.claimRef); nullopt: it says nothing.
 bool isBound(const kube::ObjectKey& claim, const std::optional<kube::ObjectKey>& volumeOfClaim,

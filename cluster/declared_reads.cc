@@ -65,7 +65,7 @@ void DeclaredReads::webhookFails(Slot slot, bool Interception::*operation) {
 
 void DeclaredReads::conversionFails(Slot slot) {
   for (const Interception& webhook : model_.slots[slot].interceptions)
-    if (webhook.configuration == model_.slots[slot].crd) fails(webhook);
+    if (webhook.onCrdCleanup) fails(webhook);
 }
 
 void DeclaredReads::discoveryFails() {

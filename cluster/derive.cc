@@ -279,17 +279,38 @@ void deriveChildren(Builder& builder) {
   }
 }
 
-std::vector<std::string> mountedClaims(const kube::Value& content, ModelRole role) {
+// As PodUsesPVC() of kube-controller-manager's pvc-protection finds them.
+std::vector<MountedClaim> mountedClaims(const kube::Value& content, ModelRole role, std::string_view pod) {
   const kube::Value* volumes = role == ModelRole::Pod ? content.at({"spec", "volumes"})
                                                       : content.at({"spec", "template", "spec", "volumes"});
-  std::vector<std::string> claims;
+  std::vector<MountedClaim> claims;
   if (volumes == nullptr || volumes->asList() == nullptr) return claims;
   for (const kube::Value& volume : *volumes->asList()) {
     const kube::Value* name = volume.at({"persistentVolumeClaim", "claimName"});
-    if (name != nullptr && name->asString() != nullptr) claims.push_back(*name->asString());
+    if (name != nullptr && name->asString() != nullptr) claims.push_back({*name->asString()});
+    if (volume.find("ephemeral") != nullptr)
+      claims.push_back({std::string(pod) + "-" + kube::textAt(volume, {"name"}), true});
   }
   return claims;
 }
+
+namespace {
+
+bool controls(const Model& model, Slot owner, Slot dependent) {
+  return std::ranges::any_of(model.slots[dependent].owners,
+                             [&](const OwnerLink& link) { return link.controller && link.owner == owner; });
+}
+
+void mountClaimsOf(Model& model, Slot pod, const std::vector<MountedClaim>& claims) {
+  for (const MountedClaim& mounted : claims) {
+    const auto claim =
+        model.find({kube::kPersistentVolumeClaims, model.slots[pod].key.namespaceName, mounted.name});
+    if (claim && (!mounted.isEphemeral || controls(model, pod, *claim)))
+      model.slots[*claim].children.push_back(pod);
+  }
+}
+
+}  // namespace
 
 void mountClaims(Builder& builder) {
   Model& model = builder.model;
@@ -298,13 +319,8 @@ void mountClaims(Builder& builder) {
     const ModelRole role = model.slots[slot].role;
     if (content == nullptr || (!isWorkload(role) && role != ModelRole::Pod)) continue;
     const std::vector<Slot> pods = role == ModelRole::Pod ? std::vector<Slot>{slot} : podsOf(model, slot);
-    for (const std::string& name : mountedClaims(*content, role)) {
-      const auto claim =
-          model.find({kube::kPersistentVolumeClaims, model.slots[slot].key.namespaceName, name});
-      if (!claim) continue;
-      std::vector<Slot>& mounts = model.slots[*claim].children;
-      mounts.insert(mounts.end(), pods.begin(), pods.end());
-    }
+    for (const Slot pod : pods)
+      mountClaimsOf(model, pod, mountedClaims(*content, role, model.slots[pod].key.name));
   }
 }
 

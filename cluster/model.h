@@ -85,8 +85,8 @@ struct OwnerLink {
   Slot owner = kNone;
   bool controller = false;
   bool blockOwnerDeletion = false;
-  // The garbage collector cannot look for it: a type that no API server serves, or a namespaced owner of a
-  // cluster-scoped object. It leaves the dependent alone.
+  // The garbage collector cannot look for it: a type, or a version of it, that no API server serves, or a
+  // namespaced owner of a cluster-scoped object. It leaves the dependent alone.
   bool unresolved = false;
 };
 
@@ -98,7 +98,7 @@ struct Interception {
   std::string webhook;             // its name in the configuration; empty: it has none
   kube::ObjectKey serviceKey;      // the Service it is reached through
   Slot service = kNone;            // the same; kNone: it is not in the model, so that nobody answers
-  bool lacksPort = false;          // the Service has no port of the number that is called
+  std::string unreachable;         // why no call gets to who is behind the Service, as kube::whyUnreachable()
   bool hasOtherEndpoints = false;  // the Service selects no Pods: whoever is behind it is taken to answer
   std::vector<Slot> workloads;     // what that Service selects
   // The requests for which it is called (kube::ReviewedOperations).
@@ -107,6 +107,7 @@ struct Interception {
   bool onDelete = false;
   bool onCleanup = false;
   bool onStart = false;
+  bool onCrdCleanup = false;  // a conversion: by the clean-up of the CRD, too (kube::cleanupConverts())
 };
 
 // What people and lastout write on an object: its labels, its annotations and, of a custom resource, all

@@ -66,7 +66,7 @@ bool Transition::works(const FinalizerController& controller) const {
 
 bool Transition::fails(const Interception& called) const {
   if (!isPresent(called.configuration)) return false;
-  if (!isPresent(called.service) || called.lacksPort) return true;
+  if (!isPresent(called.service) || !called.unreachable.empty()) return true;
   const auto answers = [&](Slot workload) {
     return hasReadyPod(workload) || (info(workload).role == ModelRole::Plain && isPresent(workload));
   };
@@ -81,7 +81,7 @@ bool Transition::webhookFails(Slot slot, bool Interception::*operation) const {
 
 bool Transition::conversionFails(Slot slot) const {
   return std::ranges::any_of(info(slot).interceptions, [&](const Interception& webhook) {
-    return webhook.configuration == info(slot).crd && fails(webhook);
+    return webhook.onCrdCleanup && fails(webhook);
   });
 }
 

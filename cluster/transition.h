@@ -62,7 +62,7 @@ class Transition {
   // Returns true if another webhook is called for this operation (&Interception::onDelete, ...) and cannot
   // answer.
   bool webhookFails(Slot slot, bool Interception::*operation) const;
-  // The same for the conversion webhook that its CRD names.
+  // The same for the conversion webhook that its CRD names, where the clean-up of the CRD calls it.
   bool conversionFails(Slot slot) const;
   // Returns true if an APIService does not answer, so that nobody can tell what a Namespace still has.
   bool discoveryFails() const;

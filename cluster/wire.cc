@@ -5,12 +5,21 @@
 
 #include "cluster/builder.h"
 #include "criticalservice/pod_needs.h"
+#include "kube/api_calls.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
 namespace lastout::cluster {
 
 namespace {
+
+// The garbage collector looks for an owner by group, kind and version.
+bool isServed(const Builder& builder, const kube::GroupResource& type, std::string_view version) {
+  const auto crd = builder.model.find(kube::crdKey(type));
+  const std::vector<std::string> served =
+      kube::servedVersions(type, crd ? builder.content(*crd) : nullptr, builder.model.kubernetes);
+  return served.empty() || std::ranges::find(served, version) != served.end();
+}
 
 // The owner that a reference names: in the dependent's namespace, or cluster-scoped.
 OwnerLink ownerOf(const Builder& builder, Slot dependent, const kube::OwnerReference& reference) {
@@ -21,6 +30,7 @@ OwnerLink ownerOf(const Builder& builder, Slot dependent, const kube::OwnerRefer
   const std::string& space = builder.model.slots[dependent].key.namespaceName;
   link.unresolved = type == nullptr || (type->namespaced && space.empty());
   if (link.unresolved) return link;
+  link.unresolved = !isServed(builder, type->type, kube::versionOf(reference.apiVersion));
   const auto owner =
       builder.model.find({type->type, type->namespaced ? space : std::string(), reference.name});
   if (!owner) return link;

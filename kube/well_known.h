@@ -102,6 +102,18 @@ inline constexpr std::string_view kJobTrackingFinalizer = "batch.kubernetes.io/j
 inline constexpr std::string_view kPvcProtectionFinalizer = "kubernetes.io/pvc-protection";
 inline constexpr std::string_view kPvProtectionFinalizer = "kubernetes.io/pv-protection";
 
+// kube-controller-manager puts them on the objects of these types, and takes them off what terminates once
+// nothing uses it.
+struct UsageFinalizer {
+  GroupResource type;
+  std::string_view finalizer;
+};
+inline const std::array<UsageFinalizer, 3> kUsageFinalizers{{
+    {{"resource.k8s.io", "resourceclaims"}, "resource.kubernetes.io/delete-protection"},
+    {{"storage.k8s.io", "volumeattributesclasses"}, "kubernetes.io/vac-protection"},
+    {{"networking.k8s.io", "servicecidrs"}, "networking.k8s.io/service-cidr-finalizer"},
+}};
+
 // All of lastout's own begin with it, those of other versions, too.
 inline constexpr std::string_view kFinalizerDomain = "lastout.dev/";
 // lastout's own: on an owner that is kept until all that it owns is gone (control/kept_work_rule.h), and on a

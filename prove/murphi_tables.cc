@@ -203,7 +203,7 @@ void TableWriter::relatives() {
 TableWriter::Call& TableWriter::callOf(const Interception& whom) {
   const auto identity = [](const Interception& one) {
     return std::tie(one.configuration, one.serviceKey, one.service, one.hasOtherEndpoints, one.workloads,
-                    one.webhook);
+                    one.webhook, one.unreachable);
   };
   const auto found =
       std::ranges::find_if(calls_, [&](const Call& one) { return identity(one.whom) == identity(whom); });
@@ -220,7 +220,7 @@ void TableWriter::collectCalls() {
 }
 
 std::string TableWriter::answers(const Interception& whom) const {
-  if (whom.lacksPort) return word(false);
+  if (!whom.unreachable.empty()) return word(false);
   if (whom.hasOtherEndpoints) return present(whom.service);
   std::vector<std::string> any;
   for (const Slot workload : whom.workloads)
@@ -237,9 +237,10 @@ void TableWriter::calls() {
            [&](size_t i) { return answers(calls_[i].whom); });
   byNumber("is_api_service(c: call_t): boolean", "c", "false", calls_.size(),
            [&](size_t i) { return word(calls_[i].isApiService); });
-  byNumber("intercepts_any(c: call_t; s: slot_t): boolean", "c", "false", calls_.size(), [&](size_t i) {
+  byNumber("converts(c: call_t; s: slot_t): boolean", "c", "false", calls_.size(), [&](size_t i) {
     std::vector<std::string> any;
-    for (const auto& [slot, one] : calls_[i].of) any.push_back(is(slot));
+    for (const auto& [slot, one] : calls_[i].of)
+      if (one->onCrdCleanup) any.push_back(is(slot));
     return anyOf(any);
   });
   byNumber("intercepts(c: call_t; s: slot_t; o: operation_t): boolean", "c", "false", calls_.size(),

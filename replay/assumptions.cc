@@ -9,6 +9,7 @@
 #include "criticalservice/dependencies.h"
 #include "kube/api_calls.h"
 #include "kube/fields.h"
+#include "kube/messages.h"
 #include "kube/selector.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
@@ -198,7 +199,7 @@ class AssumptionFinder {
     if (address.isUrl()) return "it is reached by URL";
     const std::string service = address.service.namespaceName + "/" + address.service.name;
     const kube::Object* source = object(address.service);
-    if (source == nullptr || !kube::hasPort(source->content, address.port)) return {};
+    if (source == nullptr || !kube::whyUnreachable(source->content, address.port).empty()) return {};
     switch (kube::endpointSourceOf(source->content)) {
       case kube::EndpointSource::ByHand:
         return "its Service " + service + " has no selector, so somebody writes its endpoints";
@@ -208,10 +209,16 @@ class AssumptionFinder {
         break;
     }
     for (const auto& [key, one] : objects_) {
-      if (isUnfollowed(key) && criticalservice::isBehind(*source, *one))
+      if (isUnfollowed(key) && isBehind(*source, address.port, *one))
         return "the Pods of " + nameOf(key) + ", behind its Service " + service + ", are not followed";
     }
     return {};
+  }
+
+  // Calls of that port of the Service get to Pods of the object.
+  static bool isBehind(const kube::Object& service, int64_t port, const kube::Object& object) {
+    return criticalservice::isBehind(service, object) &&
+           criticalservice::hasPortNamed(object, kube::targetPortName(service.content, port));
   }
 
   // Of a type that the machine does not run, as Transition::fails() has it.
@@ -222,9 +229,9 @@ class AssumptionFinder {
 
   bool hasPodsBehind(const kube::CallAddress& address) const {
     const kube::Object* source = object(address.service);
-    return source != nullptr && kube::hasPort(source->content, address.port) &&
-           std::ranges::any_of(
-               objects_, [&](const auto& one) { return criticalservice::isBehind(*source, *one.second); });
+    return source != nullptr && kube::whyUnreachable(source->content, address.port).empty() &&
+           std::ranges::any_of(objects_,
+                               [&](const auto& one) { return isBehind(*source, address.port, *one.second); });
   }
 
   void addWebhook(const kube::Object& configuration, const kube::CalledWebhook& webhook) {
@@ -348,10 +355,28 @@ class AssumptionFinder {
     if (source == nullptr) return;
     for (const kube::OwnerReference& owner : source->meta.ownerReferences) {
       const std::string group(kube::groupOf(owner.apiVersion));
-      if (scenario_.types.findKind(group, owner.kind) != nullptr) continue;
-      add(source->key, "no API server serves " + owner.kind + (group.empty() ? "" : "." + group) +
-                           ", the type of its owner " + owner.name + ": no file defines it");
+      const kube::ResourceType* type = scenario_.types.findKind(group, owner.kind);
+      const std::string named = owner.kind + (group.empty() ? "" : "." + group);
+      if (type == nullptr)
+        add(source->key, "no API server serves " + named + ", the type of its owner " + owner.name +
+                             ": no file defines it");
+      else
+        addUnservedVersion(*source, owner, *type, named);
     }
+  }
+
+  void addUnservedVersion(const kube::Object& dependent, const kube::OwnerReference& owner,
+                          const kube::ResourceType& type, const std::string& named) {
+    const kube::Object* crd = object(kube::crdKey(type.type));
+    const std::vector<std::string> served =
+        kube::servedVersions(type.type, crd == nullptr ? nullptr : &crd->content, model_.kubernetes);
+    const std::string_view version = kube::versionOf(owner.apiVersion);
+    if (served.empty() || std::ranges::find(served, version) != served.end()) return;
+    add(dependent.key, "no API server serves " + named + " in " + std::string(version) +
+                           ", by which it names its owner " + owner.name + ": " +
+                           (crd == nullptr ? "Kubernetes " + std::string(toString(model_.kubernetes)) +
+                                                 " has it in " + kube::listed(served)
+                                           : nameOf(crd->key) + " serves " + kube::listed(served)));
   }
 
   // Finalizers that controllers of Kubernetes or of a cloud put on an object that does not have them here.
@@ -386,13 +411,14 @@ class AssumptionFinder {
     }
     const ControllerNeeds needs(model_, manifests);
     for (uint32_t number = 0; number < model_.controllers.size(); ++number) {
-      const bool hasWork = std::ranges::any_of(compiled_.goal, [&](Slot slot) {
-        return std::ranges::any_of(model_.slots[slot].removals, [&](const cluster::Removal& removal) {
-          return removal.controller == number;
-        });
-      });
+      const bool hasWork =
+          std::ranges::any_of(compiled_.goal, [&](Slot slot) { return isRemovedBy(number, slot); });
       if (!hasWork) continue;
       const cluster::FinalizerController& controller = model_.controllers[number];
+      if (scenario_.controllers[number].isOfKubernetes) {
+        addUsageRemover(number);
+        continue;
+      }
       const std::string name = "controller " + controller.name;
       const std::string& evidence = scenario_.controllers[number].evidence;
       const std::string claim =
@@ -429,6 +455,22 @@ class AssumptionFinder {
         add(key, "the agent finishes its ManifestWorks without " + nameOf(key) +
                      ": what it needs is not followed");
     }
+  }
+
+  // What Pods, volumes or addresses make use of an object is not followed.
+  void addUsageRemover(uint32_t number) {
+    const cluster::FinalizerController& controller = model_.controllers[number];
+    for (const Slot slot : compiled_.goal) {
+      if (!isRemovedBy(number, slot)) continue;
+      add(model_.slots[slot].key, "Kubernetes removes finalizer " + controller.finalizer + " from " +
+                                      names_.of(slot) +
+                                      " once nothing uses it: whether something does is not followed");
+    }
+  }
+
+  bool isRemovedBy(uint32_t number, Slot slot) const {
+    return std::ranges::any_of(model_.slots[slot].removals,
+                               [&](const cluster::Removal& removal) { return removal.controller == number; });
   }
 
   // The machine lets it finish at some moment; no file says that it does. It matters where something waits
@@ -529,9 +571,8 @@ class AssumptionFinder {
     std::vector<Slot> lacking;
     for (const Slot slot : compiled_.goal) {
       const SlotInfo& info = model_.slots[slot];
-      const bool isRemoved = std::ranges::any_of(
-          info.removals, [&](const cluster::Removal& removal) { return removal.controller == number; });
-      if (isRemoved && needs.lacksRights(controller.runsIn, info.key)) lacking.push_back(slot);
+      if (isRemovedBy(number, slot) && needs.lacksRights(controller.runsIn, info.key))
+        lacking.push_back(slot);
     }
     if (lacking.empty()) return;
     add(model_.slots[controller.runsIn].key, "controller " + controller.name + " may take finalizer " +

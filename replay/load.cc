@@ -51,6 +51,7 @@ class Loader {
       readScenario(document_, scenario_, errors_);
       collectLater();
       readPolicies();
+      addUsageRemovers();
     }
     if (errors_.empty()) return std::optional<Scenario>(std::move(scenario_));
     return failed();
@@ -70,6 +71,7 @@ class Loader {
     readPolicies();
     if (!errors_.empty()) return failed();
     addRemovers();
+    addUsageRemovers();
     return std::move(scenario_);
   }
 
@@ -130,6 +132,31 @@ class Loader {
       controller.finalizer = std::move(remover.finalizer);
       controller.from = std::move(remover.from);
       controller.evidence = std::move(remover.evidence);
+      scenario_.controllers.push_back(std::move(controller));
+    }
+  }
+
+  // Kubernetes' own, of finalizers that objects carry and that no controller of the scenario removes.
+  void addUsageRemovers() {
+    for (const kube::UsageFinalizer& usage : kube::kUsageFinalizers) {
+      const auto carries = [&](const kube::Object& object) {
+        return object.key.type == usage.type &&
+               std::ranges::find(object.meta.finalizers, usage.finalizer) != object.meta.finalizers.end();
+      };
+      const auto removes = [&](const ScenarioController& controller) {
+        return controller.from == usage.type && controller.finalizer == usage.finalizer;
+      };
+      const bool isCarried = std::ranges::any_of(scenario_.objects, carries) ||
+                             std::ranges::any_of(scenario_.later, carries) ||
+                             std::ranges::any_of(scenario_.works, [&](const cluster::WorkSpec& work) {
+                               return std::ranges::any_of(work.manifests, carries);
+                             });
+      if (!isCarried || std::ranges::any_of(scenario_.controllers, removes)) continue;
+      ScenarioController controller;
+      controller.name = "kube-controller-manager";
+      controller.finalizer = usage.finalizer;
+      controller.from = usage.type;
+      controller.isOfKubernetes = true;
       scenario_.controllers.push_back(std::move(controller));
     }
   }

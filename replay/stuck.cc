@@ -275,7 +275,7 @@ class Explainer {
     if (std::ranges::any_of(model_.slots[slot].owners, &cluster::OwnerLink::unresolved))
       result.reasons.push_back(
           "the garbage collector leaves it alone because it cannot look for one of its owners: no API server "
-          "serves that type, or the owner is in a namespace and the object is not");
+          "serves that type in that version, or the owner is in a namespace and the object is not");
     if (denial == nullptr && result.waitsFor.empty())
       result.reasons.push_back("nobody has asked for its deletion");
   }

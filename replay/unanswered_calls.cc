@@ -65,13 +65,17 @@ class UnansweredFinder {
     const std::string name = "its Service " + address.service.namespaceName + "/" + address.service.name;
     const kube::Object* service = object(address.service);
     if (service == nullptr) return name + " is not in the files";
-    if (!kube::hasPort(service->content, address.port))
-      return name + " has no port " + std::to_string(address.port);
+    if (const std::string why = kube::whyUnreachable(service->content, address.port); !why.empty())
+      return name + " " + why;
     if (kube::endpointSourceOf(service->content) != kube::EndpointSource::Pods) return std::nullopt;
-    const bool isBacked = std::ranges::any_of(objects_, [&](const kube::Object* one) {
-      return criticalservice::isBehind(*service, *one) && hasPods(*one);
-    });
-    return isBacked ? std::nullopt : std::optional<std::string>("no Pod is behind " + name);
+    const std::string portName = kube::targetPortName(service->content, address.port);
+    bool selectsPods = false;
+    for (const kube::Object* one : objects_) {
+      if (!criticalservice::isBehind(*service, *one) || !hasPods(*one)) continue;
+      if (criticalservice::hasPortNamed(*one, portName)) return std::nullopt;
+      selectsPods = true;
+    }
+    return selectsPods ? name + " " + kube::lacksTargetPort(portName) : "no Pod is behind " + name;
   }
 
   void addWebhook(const kube::Object& configuration, const kube::CalledWebhook& webhook, size_t number) {
@@ -203,8 +207,7 @@ class UnansweredFinder {
       for (const UnansweredCall& call : found->second) {
         if (call.reason == "DiscoveryFails" || (call.refusesDeletion && one->meta.deletionTimestamp))
           continue;
-        // A CRD's clean-up asks no webhook about a DELETE, but has to convert.
-        const bool keepsCrd = !call.refusesDeletion || call.reason == "ConversionFails";
+        const bool keepsCrd = !call.refusesDeletion || (call.reason == "ConversionFails" && isKept(*one));
         keep(kept, kube::namespaceKey(one->key.namespaceName), call, one->key);
         if (keepsCrd) keep(kept, kube::crdKey(one->key.type), call, one->key);
       }
@@ -217,6 +220,13 @@ class UnansweredFinder {
           "it would keep " + kube::toString(what.objects.front()) + more + ": " + what.call.message;
       found_[container.first].push_back(std::move(what.call));
     }
+  }
+
+  // A CRD's clean-up asks no webhook about a DELETE. It may have to convert the object; or who removes its
+  // finalizers has.
+  bool isKept(const kube::Object& one) const {
+    const kube::Object* crd = object(kube::crdKey(one.key.type));
+    return !one.meta.finalizers.empty() || (crd != nullptr && kube::cleanupConverts(crd->content));
   }
 
   void keep(std::map<std::pair<kube::ObjectKey, std::string>, Kept>& kept, const kube::ObjectKey& container,

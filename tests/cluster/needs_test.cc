@@ -240,7 +240,7 @@ TEST(Needs, KeepTheWorkThatAppliedNothingElse) {
   EXPECT_FALSE(world.present(kSettings) || world.present(kOther));
 }
 
-// kInstances, which the provider converts.
+// kInstances, which the provider converts: some may be stored in v2.
 std::string convertedInstances() {
   std::string instances = kInstances;
   instances.insert(
@@ -248,6 +248,7 @@ std::string convertedInstances() {
       "  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: operator, "
       "name: front, path: /convert}}, conversionReviewVersions: [v1]}}\n");
   instances.insert(instances.find("storage: true}") + 14, ", {name: v2, served: true, storage: false}");
+  instances.insert(instances.find("---"), "status: {storedVersions: [v2, v1]}\n");
   return instances;
 }
 
@@ -260,7 +261,7 @@ TEST(Needs, OfAConvertedTypeIsItsWebhook) {
   EXPECT_TRUE(world.terminating(kWidget)) << "nobody can write it";
 }
 
-// It can neither list nor delete what nobody converts.
+// It can neither list nor delete what is stored in another version and nobody converts.
 TEST(Needs, OfACrdsCleanUpIsItsWebhook) {
   std::string instances = convertedInstances();
   instances.replace(instances.find(", finalizers: [example.com/clean]"), 33, "");

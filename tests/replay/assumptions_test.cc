@@ -54,6 +54,55 @@ TEST(Assumptions, AWebhookByUrlAnswersAndAllows) {
               ElementsAre(HasSubstr("allows, if it answers: it is reached by URL")));
 }
 
+TEST(Assumptions, AnOwnerOfAVersionThatNobodyServesIsNamed) {
+  const auto owned = [](const std::string& apiVersion, const std::string& kind) {
+    return "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: team, ownerReferences: "
+           "[{apiVersion: " +
+           apiVersion + ", kind: " + kind + ", name: o, uid: u1}]}}\n";
+  };
+  EXPECT_THAT(assumed(owned("batch/v1beta1", "CronJob")),
+              ElementsAre("secrets/team/s: no API server serves CronJob.batch in v1beta1, by which it names "
+                          "its owner o: Kubernetes 1.36 has it in v1"));
+  EXPECT_THAT(assumed(owned("autoscaling/v1", "HorizontalPodAutoscaler")), IsEmpty());
+  const std::string crd =
+      "---\n{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: "
+      "parents.x.org}, spec: {group: x.org, scope: Namespaced, names: {kind: Parent, plural: parents}, "
+      "versions: [{name: v1, served: true, storage: true}]}}\n";
+  EXPECT_THAT(assumed(owned("x.org/v1alpha1", "Parent") + crd),
+              ElementsAre("secrets/team/s: no API server serves Parent.x.org in v1alpha1, by which it names "
+                          "its owner o: customresourcedefinitions/parents.x.org serves v1"));
+}
+
+// https://kubernetes.io/docs/reference/labels-annotations-taints/ and the controllers of
+// kube-controller-manager that set them.
+TEST(Assumptions, KubernetesRemovesTheFinalizersOfWhatIsInUse) {
+  struct Case {
+    const char* document;
+    const char* reference;
+    const char* finalizer;
+  };
+  for (const Case& one :
+       {Case{"apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {namespace: team, name: o",
+             "resourceclaims/team/o", "resource.kubernetes.io/delete-protection"},
+        Case{"apiVersion: storage.k8s.io/v1, kind: VolumeAttributesClass, metadata: {name: o",
+             "volumeattributesclasses/o", "kubernetes.io/vac-protection"},
+        Case{"apiVersion: networking.k8s.io/v1, kind: ServiceCIDR, metadata: {name: o", "servicecidrs/o",
+             "networking.k8s.io/service-cidr-finalizer"}}) {
+    const std::string deletes = std::string("\n  guard: false\n  steps:\n    - delete: ") + one.reference;
+    const std::string document =
+        std::string("---\n{") + one.document + ", finalizers: [" + one.finalizer + "]}}\n";
+    EXPECT_THAT(play(scenario(deletes, document)).leftovers, IsEmpty()) << one.reference;
+    const auto made = ready(scenario(deletes, document));
+    const auto assumptions = assumptionsOf(made->scenario, made->compiled);
+    ASSERT_EQ(assumptions.size(), 1U) << one.reference;
+    EXPECT_EQ(assumptions[0].text, std::string("Kubernetes removes finalizer ") + one.finalizer + " from " +
+                                       one.reference +
+                                       " once nothing uses it: whether something does is not followed");
+    const std::string other = std::string("---\n{") + one.document + ", finalizers: [example.com/f]}}\n";
+    EXPECT_FALSE(play(scenario(deletes, other)).leftovers.empty()) << "nobody removes any other";
+  }
+}
+
 TEST(Assumptions, AServiceWithoutASelectorIsNamed) {
   EXPECT_THAT(assumed(webhook(kByService) +
                       "---\n{apiVersion: v1, kind: Service, metadata: {name: checks, namespace: "

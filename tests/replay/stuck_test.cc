@@ -339,6 +339,37 @@ webhooks:
                   "has to be deleted, or its webhook to answer again"));
 }
 
+TEST(Stuck, AServiceThatNoApiServerCanCallSaysWhy) {
+  const auto reasonsFor = [](const std::string& spec) {
+    return reasons(play(scenario("\n  guard: false\n  steps:\n    - delete: configmaps/default/a",
+                                 R"(---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: { name: checks }
+webhooks:
+  - name: one.example.com
+    clientConfig: { service: { namespace: op, name: hook } }
+    rules: [{ apiGroups: ["*"], apiVersions: ["*"], resources: [configmaps], operations: ["*"] }]
+---
+{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: op, labels: {app: hook}}, spec: {containers: [{name: c}]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: op}, spec: {selector: {app: hook}, )" +
+                                     spec + "}}\n")),
+                   "configmaps/default/a");
+  };
+  EXPECT_THAT(reasonsFor("ports: [{port: 9443}]"),
+              ElementsAre(HasSubstr("services/op/hook has no port 443;")));
+  EXPECT_THAT(reasonsFor("ports: [{port: 443, targetPort: web}]"),
+              ElementsAre(HasSubstr("services/op/hook calls the port web of its Pods, which no container of "
+                                    "theirs has;")));
+  EXPECT_THAT(
+      reasonsFor("clusterIP: None"),
+      ElementsAre(HasSubstr("services/op/hook is headless (clusterIP: None), which API servers cannot "
+                            "route to without --enable-aggregator-routing;")));
+}
+
 TEST(Stuck, AConversionThatNobodyAnswers) {
   const ScenarioReport report = play(scenario(R"(
   guard: false
@@ -354,6 +385,7 @@ spec:
   names: { kind: Thing, plural: things, singular: thing }
   conversion: { strategy: Webhook, webhook: { clientConfig: { service: { namespace: former, name: convert } } } }
   versions: [{ name: v1, served: true, storage: true }, { name: v2, served: true, storage: false }]
+status: { storedVersions: [v2, v1] }
 ---
 {apiVersion: example.com/v1, kind: Thing, metadata: {name: t}}
 )"));
