@@ -10,6 +10,7 @@
 #include "criticalservice/pod_needs.h"
 #include "criticalservice/writing_rights.h"
 #include "kube/messages.h"
+#include "kube/builtin_types.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
@@ -43,7 +44,7 @@ class Finder {
     for (const kube::Object* object : objects) {
       objects_.emplace(object->key, object);
       rights_.put(*object);
-      if (criticalservice::podTemplateOf(*object) != nullptr && isTopWorkload(*object))
+      if (criticalservice::podTemplateOf(*object) != nullptr && isTopWorkload(*object, types))
         workloads_.push_back(object);
       if (object->key.type == criticalservice::criticalServiceType()) readService(*object, types);
       addCarrier(object->key.type, *object, object->meta.finalizers);
@@ -76,9 +77,19 @@ class Finder {
       if (!isOfKnownController(finalizer)) carriers_[{type, finalizer}].push_back(&object);
   }
 
-  // Pods and ReplicaSets that somebody controls stand for their owner.
-  static bool isTopWorkload(const kube::Object& object) {
-    return std::ranges::none_of(object.meta.ownerReferences, &kube::OwnerReference::controller);
+  static bool runsPods(const kube::GroupResource& type) {
+    return type == kube::kPods || kube::findWorkloadType(type) != nullptr;
+  }
+
+  // The Pods, ReplicaSets and Jobs of a workload stand for that. A custom resource that controls a workload
+  // runs no Pods itself.
+  static bool isTopWorkload(const kube::Object& object, const kube::ResourceMap& types) {
+    return runsPods(object.key.type) &&
+           std::ranges::none_of(object.meta.ownerReferences, [&](const kube::OwnerReference& owner) {
+             const kube::ResourceType* type =
+                 types.findKind(std::string(kube::groupOf(owner.apiVersion)), owner.kind);
+             return owner.controller && type != nullptr && runsPods(type->type);
+           });
   }
 
   void readService(const kube::Object& object, const kube::ResourceMap& types) {

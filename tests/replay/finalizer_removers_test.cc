@@ -139,6 +139,31 @@ TEST(FinalizerRemovers, MayHaveThatRightInTheNamespaceOfTheObjectAlone) {
               ElementsAre(HasSubstr("deployments.apps/op/op removes example.com/f")));
 }
 
+// As the operators of Argo CD, of Elasticsearch and of OLM do with what they install.
+TEST(FinalizerRemovers, MayBeControlledByACustomResource) {
+  const auto controlledBy = [](std::string workload, const std::string& owner) {
+    const std::string metadata = ", namespace: op }";
+    workload.replace(workload.find(metadata), metadata.size(),
+                     ", namespace: op, ownerReferences: [{ " + owner + ", uid: u, controller: true }] }");
+    return workload;
+  };
+  const std::string text =
+      kOperatorAndThings + thing("example.com/f") + roleToUpdate("op", "things/finalizers");
+  EXPECT_THAT(
+      removers(text + controlledBy(deployment("op"), "apiVersion: example.com/v1, kind: Thing, name: csv")),
+      ElementsAre(HasSubstr("deployments.apps/op/op removes example.com/f")));
+  EXPECT_THAT(removers(text + controlledBy(deployment("op"), "apiVersion: a.b/v1, kind: Unknown, name: csv")),
+              ElementsAre(HasSubstr("deployments.apps/op/op removes example.com/f")));
+
+  const std::string pod =
+      "---\napiVersion: v1\nkind: Pod\nmetadata: { name: op-1-2, namespace: op }\n"
+      "spec: { serviceAccountName: op, containers: [{ name: main, image: a }] }\n";
+  EXPECT_THAT(removers(text + deployment("op") +
+                       controlledBy(pod, "apiVersion: apps/v1, kind: ReplicaSet, name: op-1")),
+              ElementsAre(HasSubstr("deployments.apps/op/op removes")))
+      << "the Pod stands for a workload, whether that is in the files or not";
+}
+
 TEST(FinalizerRemovers, AreNotLookedForWhereKubernetesRemovesIt) {
   const std::string text = kOperatorAndThings + deployment("op") + roleToUpdate("op", "things/finalizers");
   for (const char* finalizer : {"foregroundDeletion", "orphan", "service.kubernetes.io/load-balancer-cleanup",
