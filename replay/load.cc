@@ -51,6 +51,7 @@ class Loader {
       readScenario(document_, scenario_, errors_);
       collectLater();
       readPolicies();
+      addOutsideRemovers();
     }
     if (errors_.empty()) return std::optional<Scenario>(std::move(scenario_));
     return failed();
@@ -70,6 +71,7 @@ class Loader {
     readPolicies();
     if (!errors_.empty()) return failed();
     addRemovers();
+    addOutsideRemovers();
     return std::move(scenario_);
   }
 
@@ -116,13 +118,18 @@ class Loader {
     scenario_.steps.push_back(std::move(step));
   }
 
-  void addRemovers() {
+  std::vector<const kube::Object*> allObjects() const {
     std::vector<const kube::Object*> objects;
     for (const kube::Object& object : scenario_.objects) objects.push_back(&object);
     for (const cluster::WorkSpec& work : scenario_.works) {
       for (const kube::Object& object : work.manifests) objects.push_back(&object);
     }
-    for (FinalizerRemover& remover : findFinalizerRemovers(objects, scenario_.types)) {
+    for (const kube::Object& object : scenario_.later) objects.push_back(&object);
+    return objects;
+  }
+
+  void addRemovers() {
+    for (FinalizerRemover& remover : findFinalizerRemovers(allObjects(), scenario_.types)) {
       ScenarioController controller;
       controller.name = remover.workload.name;
       const std::string text = kube::toString(remover.workload);
@@ -130,6 +137,21 @@ class Loader {
       controller.finalizer = std::move(remover.finalizer);
       controller.from = std::move(remover.from);
       controller.evidence = std::move(remover.evidence);
+      scenario_.controllers.push_back(std::move(controller));
+    }
+  }
+
+  void addOutsideRemovers() {
+    for (OutsideRemover& remover : findOutsideRemovers(allObjects(), scenario_.types)) {
+      const bool isKnown = std::ranges::any_of(scenario_.controllers, [&](const ScenarioController& other) {
+        return other.from == remover.from && other.finalizer == remover.finalizer;
+      });
+      if (isKnown) continue;
+      ScenarioController controller;
+      controller.name = std::move(remover.name);
+      controller.finalizer = std::move(remover.finalizer);
+      controller.from = std::move(remover.from);
+      controller.evidence = "it sets that finalizer";
       scenario_.controllers.push_back(std::move(controller));
     }
   }
