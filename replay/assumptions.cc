@@ -25,11 +25,6 @@ using cluster::kNone;
 using cluster::Slot;
 using cluster::SlotInfo;
 
-// That a cloud's controller puts on a Service of type LoadBalancer, and the provisioner of a CSI driver on a
-// volume that it is to delete.
-constexpr std::string_view kLoadBalancerFinalizer = "service.kubernetes.io/load-balancer-cleanup";
-constexpr std::string_view kProvisionerFinalizer = "external-provisioner.volume.kubernetes.io/finalizer";
-
 // Kubernetes makes these ClusterRoles by itself.
 bool isDefaultRole(const kube::ObjectKey& role) {
   static constexpr std::string_view kDefaults[] = {"cluster-admin", "admin", "edit", "view"};
@@ -100,7 +95,7 @@ class AssumptionFinder {
         addPolicy(*object, kube::kMutatingAdmissionPolicies, "MutatingAdmissionPolicy");
     }
     for (const Slot slot : compiled_.goal) {
-      addFinalizersToCome(slot);
+      addOutside(slot);
       addUnknownOwners(slot);
     }
     addControllers();
@@ -379,27 +374,47 @@ class AssumptionFinder {
                                            : nameOf(crd->key) + " serves " + kube::listed(served)));
   }
 
-  // Finalizers that controllers of Kubernetes or of a cloud put on an object that does not have them here.
-  void addFinalizersToCome(Slot slot) {
+  // Finalizers that a controller which runs outside of the files removes: it has put them on the object, or
+  // is to put them there.
+  void addOutside(Slot slot) {
     const SlotInfo& info = model_.slots[slot];
     const kube::Object* source = object(info.key);
     if (source == nullptr) return;
-    const auto carries = [&](std::string_view finalizer) {
-      return std::ranges::find(info.finalizers, finalizer) != info.finalizers.end();
-    };
     const kube::Value& content = source->content;
-    if (info.key.type == kube::kServices && kube::textAt(content, {"spec", "type"}) == "LoadBalancer" &&
-        !carries(kLoadBalancerFinalizer))
-      add(info.key, "the cloud lets " + nameOf(info.key) + " go: finalizer " +
-                        std::string(kLoadBalancerFinalizer) +
-                        ", which its controller puts on a Service of type LoadBalancer, is not in the files");
     const std::string& driver = kube::textAt(content, {"spec", "csi", "driver"});
-    if (info.key.type == kube::kPersistentVolumes && !driver.empty() &&
-        kube::textAt(content, {"spec", "persistentVolumeReclaimPolicy"}) == "Delete" &&
-        !carries(kProvisionerFinalizer))
-      add(info.key, "the provisioner of " + driver + " lets " + nameOf(info.key) + " go: finalizer " +
-                        std::string(kProvisionerFinalizer) +
-                        ", which it puts on a volume that it is to delete, is not in the files");
+    if (info.key.type == kube::kServices)
+      addOutside(slot, "the cloud", kube::kLoadBalancerFinalizer,
+                 kube::textAt(content, {"spec", "type"}) == "LoadBalancer"
+                     ? "which its controller puts on a Service of type LoadBalancer"
+                     : "");
+    if (info.key.type == kube::kPersistentVolumes)
+      addOutside(
+          slot, "the provisioner" + (driver.empty() ? driver : " of " + driver), kube::kProvisionerFinalizer,
+          !driver.empty() && kube::textAt(content, {"spec", "persistentVolumeReclaimPolicy"}) == "Delete"
+              ? "which it puts on a volume that it is to delete"
+              : "");
+  }
+
+  // `gets`: why an object gets it that does not carry it; empty: it does not.
+  void addOutside(Slot slot, const std::string& who, std::string_view finalizer, const std::string& gets) {
+    const SlotInfo& info = model_.slots[slot];
+    const std::string claim = who + " lets " + nameOf(info.key) + " go";
+    const bool isRemoved = std::ranges::any_of(info.removals, [&](const cluster::Removal& removal) {
+      return isOutside(removal.controller) && model_.controllers[removal.controller].finalizer == finalizer;
+    });
+    const bool carries = std::ranges::find(info.finalizers, finalizer) != info.finalizers.end();
+    if (isRemoved)
+      add(info.key, claim + ": no file has the controller that removes finalizer " + std::string(finalizer),
+          claim);
+    else if (!carries && !gets.empty())
+      add(info.key, claim + ": finalizer " + std::string(finalizer) + ", " + gets + ", is not in the files",
+          claim);
+  }
+
+  // findOutsideRemovers() found it.
+  bool isOutside(uint32_t controller) const {
+    return model_.controllers[controller].runsIn == kNone &&
+           !scenario_.controllers[controller].evidence.empty();
   }
 
   void addControllers() {
@@ -415,7 +430,7 @@ class AssumptionFinder {
           std::ranges::any_of(compiled_.goal, [&](Slot slot) { return isRemovedBy(number, slot); });
       if (!hasWork) continue;
       const cluster::FinalizerController& controller = model_.controllers[number];
-      if (scenario_.controllers[number].isOfKubernetes) {
+      if (isOutside(number)) {
         addUsageRemover(number);
         continue;
       }
@@ -461,7 +476,8 @@ class AssumptionFinder {
   void addUsageRemover(uint32_t number) {
     const cluster::FinalizerController& controller = model_.controllers[number];
     for (const Slot slot : compiled_.goal) {
-      if (!isRemovedBy(number, slot)) continue;
+      if (!isRemovedBy(number, slot) || !kube::isUsageFinalizer(controller.from, controller.finalizer))
+        continue;
       add(model_.slots[slot].key, "Kubernetes removes finalizer " + controller.finalizer + " from " +
                                       names_.of(slot) +
                                       " once nothing uses it: whether something does is not followed");

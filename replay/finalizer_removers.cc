@@ -1,6 +1,7 @@
 #include "replay/finalizer_removers.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "criticalservice/critical_service.h"
 #include "criticalservice/pod_needs.h"
 #include "criticalservice/writing_rights.h"
+#include "kube/builtin_types.h"
 #include "kube/messages.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
@@ -21,14 +23,15 @@ using criticalservice::forEachItem;
 // A finalizer on the objects of one type.
 using OfType = std::pair<kube::GroupResource, std::string>;
 
-// "kubernetes.io/pvc-protection", "service.kubernetes.io/load-balancer-cleanup", "foregroundDeletion".
+// Those that the control plane removes. Controllers that are installed beside it have others in its domains:
+// "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection".
 bool isOfControlPlane(std::string_view finalizer) {
-  const size_t slash = finalizer.find('/');
-  const std::string_view domain = finalizer.substr(0, slash);
-  if (slash == std::string_view::npos)
-    return finalizer == kube::kForegroundFinalizer || finalizer == kube::kOrphanFinalizer ||
-           finalizer == kube::kCrdCleanupFinalizer || finalizer == kube::kNamespaceSpecFinalizer;
-  return domain == "kubernetes.io" || domain.ends_with(".kubernetes.io");
+  static constexpr std::string_view kFinalizers[] = {
+      kube::kForegroundFinalizer,    kube::kOrphanFinalizer,       kube::kCrdCleanupFinalizer,
+      kube::kNamespaceSpecFinalizer, kube::kJobTrackingFinalizer,  kube::kPvcProtectionFinalizer,
+      kube::kPvProtectionFinalizer,  kube::kPvControllerFinalizer, kube::kResourceClaimFinalizer,
+      kube::kVacProtectionFinalizer, kube::kServiceCidrFinalizer};
+  return std::ranges::find(kFinalizers, finalizer) != std::end(kFinalizers);
 }
 
 bool isOfKnownController(std::string_view finalizer) {
@@ -43,7 +46,7 @@ class Finder {
     for (const kube::Object* object : objects) {
       objects_.emplace(object->key, object);
       rights_.put(*object);
-      if (criticalservice::podTemplateOf(*object) != nullptr && isTopWorkload(*object))
+      if (criticalservice::podTemplateOf(*object) != nullptr && isTopWorkload(*object, types))
         workloads_.push_back(object);
       if (object->key.type == criticalservice::criticalServiceType()) readService(*object, types);
       addCarrier(object->key.type, *object, object->meta.finalizers);
@@ -53,6 +56,13 @@ class Finder {
         addCarrier(kube::kNamespaces, *object,
                    criticalservice::textsAt(object->content, {"spec", "finalizers"}));
     }
+  }
+
+  bool isCarried(const OfType& what) const { return carriers_.contains(what); }
+
+  // A CriticalService says who removes it, whether that is among the objects or not.
+  bool isOfService(const OfType& what) const {
+    return std::ranges::any_of(services_, [&](const auto& service) { return names(service, what); });
   }
 
   std::vector<FinalizerRemover> run() const {
@@ -76,9 +86,18 @@ class Finder {
       if (!isOfKnownController(finalizer)) carriers_[{type, finalizer}].push_back(&object);
   }
 
-  // Pods and ReplicaSets that somebody controls stand for their owner.
-  static bool isTopWorkload(const kube::Object& object) {
-    return std::ranges::none_of(object.meta.ownerReferences, &kube::OwnerReference::controller);
+  static bool runsPods(const kube::GroupResource& type) {
+    return type == kube::kPods || kube::findWorkloadType(type) != nullptr;
+  }
+
+  // The Pods, ReplicaSets and Jobs of a workload stand for that. A custom resource that controls a workload
+  // runs no Pods itself.
+  static bool isTopWorkload(const kube::Object& object, const kube::ResourceMap& types) {
+    return runsPods(object.key.type) &&
+           std::ranges::none_of(object.meta.ownerReferences, [&](const kube::OwnerReference& owner) {
+             const kube::ResourceType* type = types.findKind(kube::groupOf(owner.apiVersion), owner.kind);
+             return owner.controller && type != nullptr && runsPods(type->type);
+           });
   }
 
   void readService(const kube::Object& object, const kube::ResourceMap& types) {
@@ -91,13 +110,18 @@ class Finder {
       const auto provider = objects_.find(service.provider);
       if (provider == objects_.end() || criticalservice::podTemplateOf(*provider->second) == nullptr)
         continue;
-      for (const criticalservice::Criterion& criterion : criticalservice::writtenCriteria(service)) {
-        const auto* one = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
-        if (one != nullptr && one->type == what.first && one->finalizerName == what.second)
-          found.emplace(service.provider, criticalservice::nameInWords(service.meta.name) + " says so");
-      }
+      if (names(service, what))
+        found.emplace(service.provider, criticalservice::nameInWords(service.meta.name) + " says so");
     }
     return found;
+  }
+
+  static bool names(const criticalservice::CriticalService& service, const OfType& what) {
+    const std::vector<criticalservice::Criterion> criteria = criticalservice::writtenCriteria(service);
+    return std::ranges::any_of(criteria, [&](const criticalservice::Criterion& criterion) {
+      const auto* one = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
+      return one != nullptr && one->type == what.first && one->finalizerName == what.second;
+    });
   }
 
   // Returns the names of those that set the finalizer, as the API server wrote them down.
@@ -159,6 +183,22 @@ class Finder {
 std::vector<FinalizerRemover> findFinalizerRemovers(const std::vector<const kube::Object*>& objects,
                                                     const kube::ResourceMap& types) {
   return Finder(objects, types).run();
+}
+
+std::vector<OutsideRemover> findOutsideRemovers(const std::vector<const kube::Object*>& objects,
+                                                const kube::ResourceMap& types) {
+  const Finder finder(objects, types);
+  std::vector<OutsideRemover> all;
+  const auto look = [&](const char* name, std::string_view finalizer, const kube::GroupResource& from) {
+    if (finder.isCarried({from, std::string(finalizer)}) &&
+        !finder.isOfService({from, std::string(finalizer)}))
+      all.push_back({name, std::string(finalizer), from});
+  };
+  look("cloud-controller-manager", kube::kLoadBalancerFinalizer, kube::kServices);
+  look("external-provisioner", kube::kProvisionerFinalizer, kube::kPersistentVolumes);
+  for (const kube::UsageFinalizer& usage : kube::kUsageFinalizers)
+    look("kube-controller-manager", usage.finalizer, usage.type);
+  return all;
 }
 
 }  // namespace lastout::replay

@@ -51,7 +51,7 @@ class Loader {
       readScenario(document_, scenario_, errors_);
       collectLater();
       readPolicies();
-      addUsageRemovers();
+      addOutsideRemovers();
     }
     if (errors_.empty()) return std::optional<Scenario>(std::move(scenario_));
     return failed();
@@ -71,7 +71,7 @@ class Loader {
     readPolicies();
     if (!errors_.empty()) return failed();
     addRemovers();
-    addUsageRemovers();
+    addOutsideRemovers();
     return std::move(scenario_);
   }
 
@@ -118,13 +118,18 @@ class Loader {
     scenario_.steps.push_back(std::move(step));
   }
 
-  void addRemovers() {
+  std::vector<const kube::Object*> allObjects() const {
     std::vector<const kube::Object*> objects;
     for (const kube::Object& object : scenario_.objects) objects.push_back(&object);
     for (const cluster::WorkSpec& work : scenario_.works) {
       for (const kube::Object& object : work.manifests) objects.push_back(&object);
     }
-    for (FinalizerRemover& remover : findFinalizerRemovers(objects, scenario_.types)) {
+    for (const kube::Object& object : scenario_.later) objects.push_back(&object);
+    return objects;
+  }
+
+  void addRemovers() {
+    for (FinalizerRemover& remover : findFinalizerRemovers(allObjects(), scenario_.types)) {
       ScenarioController controller;
       controller.name = remover.workload.name;
       const std::string text = kube::toString(remover.workload);
@@ -136,27 +141,17 @@ class Loader {
     }
   }
 
-  // Kubernetes' own, of finalizers that objects carry and that no controller of the scenario removes.
-  void addUsageRemovers() {
-    for (const kube::UsageFinalizer& usage : kube::kUsageFinalizers) {
-      const auto carries = [&](const kube::Object& object) {
-        return object.key.type == usage.type &&
-               std::ranges::find(object.meta.finalizers, usage.finalizer) != object.meta.finalizers.end();
-      };
-      const auto removes = [&](const ScenarioController& controller) {
-        return controller.from == usage.type && controller.finalizer == usage.finalizer;
-      };
-      const bool isCarried = std::ranges::any_of(scenario_.objects, carries) ||
-                             std::ranges::any_of(scenario_.later, carries) ||
-                             std::ranges::any_of(scenario_.works, [&](const cluster::WorkSpec& work) {
-                               return std::ranges::any_of(work.manifests, carries);
-                             });
-      if (!isCarried || std::ranges::any_of(scenario_.controllers, removes)) continue;
+  void addOutsideRemovers() {
+    for (OutsideRemover& remover : findOutsideRemovers(allObjects(), scenario_.types)) {
+      const bool isKnown = std::ranges::any_of(scenario_.controllers, [&](const ScenarioController& other) {
+        return other.from == remover.from && other.finalizer == remover.finalizer;
+      });
+      if (isKnown) continue;
       ScenarioController controller;
-      controller.name = "kube-controller-manager";
-      controller.finalizer = usage.finalizer;
-      controller.from = usage.type;
-      controller.isOfKubernetes = true;
+      controller.name = std::move(remover.name);
+      controller.finalizer = std::move(remover.finalizer);
+      controller.from = std::move(remover.from);
+      controller.evidence = "it sets that finalizer";
       scenario_.controllers.push_back(std::move(controller));
     }
   }

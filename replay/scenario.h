@@ -59,9 +59,8 @@ struct ScenarioController {
   // Absent: not written; without keys: none.
   std::optional<FieldPath> actsAs;
   std::chrono::milliseconds takes{1000};
-  std::string
-      evidence;  // why it is taken to be there; empty: somebody wrote it down, or it is Kubernetes' own
-  bool isOfKubernetes = false;  // of kube::kUsageFinalizers
+  std::string evidence;  // why it is taken to be there; empty: somebody wrote it down. Of one without runsIn:
+                         // findOutsideRemovers() found it
   kube::Position where;
 };
 

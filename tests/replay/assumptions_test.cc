@@ -358,9 +358,38 @@ TEST(Assumptions, FinalizersThatComeInACluster) {
       "LoadBalancer}}\n";
   EXPECT_THAT(assumed(balanced),
               ElementsAre(HasSubstr("services/team/front: the cloud lets services/team/front go")));
-  std::string held = balanced;
-  held.replace(held.find("{name: front"), 1, "{finalizers: [service.kubernetes.io/load-balancer-cleanup], ");
-  EXPECT_THAT(assumed(held), IsEmpty()) << "it is stuck, as anything with a finalizer";
+}
+
+TEST(Assumptions, ControllersOfACloudAndOfACsiDriverRunOutsideOfTheFiles) {
+  const std::string front =
+      "{apiVersion: v1, kind: Service, metadata: {finalizers: [service.kubernetes.io/load-balancer-cleanup], "
+      "name: front, namespace: team}, spec: {type: LoadBalancer}}\n";
+  EXPECT_THAT(
+      assumed(front),
+      ElementsAre("services/team/front: the cloud lets services/team/front go: no file has the controller "
+                  "that removes finalizer service.kubernetes.io/load-balancer-cleanup"));
+  EXPECT_THAT(assumed(front,
+                      "  controllers: [{name: ccm, removes: {finalizer: "
+                      "service.kubernetes.io/load-balancer-cleanup, from: services}}]\n"),
+              ElementsAre(HasSubstr("controller ccm always works")));
+  EXPECT_THAT(
+      assumed(front +
+              "---\n{apiVersion: lastout.dev/v1alpha1, kind: CriticalService, metadata: {name: ccm}, spec: "
+              "{provider: {group: apps, resource: daemonsets, namespace: cloud, name: ccm}, criteria: "
+              "[{type: Finalizer, finalizer: {resource: services, finalizerName: "
+              "service.kubernetes.io/load-balancer-cleanup}}]}}\n"),
+      IsEmpty())
+      << "the CriticalService says who removes it, and that is not there";
+
+  const auto made =
+      ready(scenario("\n  guard: false\n  steps: [{delete: persistentvolumes/pv}]\n",
+                     "---\n{apiVersion: v1, kind: PersistentVolume, metadata: {name: pv, finalizers: "
+                     "[external-provisioner.volume.kubernetes.io/finalizer]}, spec: {csi: {driver: "
+                     "d.example.com}, persistentVolumeReclaimPolicy: Delete}}\n"));
+  EXPECT_THAT(assumptionsOf(made->scenario, made->compiled),
+              ElementsAre(::testing::Field(
+                  &Assumption::text,
+                  HasSubstr("the provisioner of d.example.com lets persistentvolumes/pv go: no file has"))));
 }
 
 TEST(Assumptions, OfAConversionByUrl) {
