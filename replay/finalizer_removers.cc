@@ -28,7 +28,9 @@ bool isOfControlPlane(std::string_view finalizer) {
   if (slash == std::string_view::npos)
     return finalizer == kube::kForegroundFinalizer || finalizer == kube::kOrphanFinalizer ||
            finalizer == kube::kCrdCleanupFinalizer || finalizer == kube::kNamespaceSpecFinalizer;
-  return domain == "kubernetes.io" || domain.ends_with(".kubernetes.io");
+  const bool isOfUsage = std::ranges::find(kube::kUsageFinalizers, finalizer,
+                                           &kube::UsageFinalizer::finalizer) != kube::kUsageFinalizers.end();
+  return isOfUsage || domain == "kubernetes.io" || domain.ends_with(".kubernetes.io");
 }
 
 bool isOfKnownController(std::string_view finalizer) {

@@ -59,8 +59,7 @@ struct ScenarioController {
   // Absent: not written; without keys: none.
   std::optional<FieldPath> actsAs;
   std::chrono::milliseconds takes{1000};
-  std::string
-      evidence;  // why it is taken to be there; empty: somebody wrote it down, or it is Kubernetes' own
+  std::string evidence;  // why it is taken to be there; empty: it was written down, or is Kubernetes' own
   bool isOfKubernetes = false;  // of kube::kUsageFinalizers
   kube::Position where;
 };

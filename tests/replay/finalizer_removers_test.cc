@@ -142,7 +142,7 @@ TEST(FinalizerRemovers, MayHaveThatRightInTheNamespaceOfTheObjectAlone) {
 TEST(FinalizerRemovers, AreNotLookedForWhereKubernetesRemovesIt) {
   const std::string text = kOperatorAndThings + deployment("op") + roleToUpdate("op", "things/finalizers");
   for (const char* finalizer : {"foregroundDeletion", "orphan", "service.kubernetes.io/load-balancer-cleanup",
-                                "lastout.dev/criteria"})
+                                "networking.k8s.io/service-cidr-finalizer", "lastout.dev/criteria"})
     EXPECT_THAT(removers(text + thing(finalizer)), IsEmpty()) << finalizer;
 }
 
