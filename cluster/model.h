@@ -225,6 +225,7 @@ struct WorkLink {
   Slot object = kNone;
   uint8_t ownerIndex = 0;  // which of the object's owner links is this work's AppliedManifestWork
   bool orphans = false;    // spec.deleteOption: the work neither owns nor deletes the object
+  bool onlyReads = false;  // updateStrategy ReadOnly: nor does it make it
 };
 
 // Somebody's finalizer controller: works while a Pod of `runsIn` is Ready and has its rights (kNone: always).

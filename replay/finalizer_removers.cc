@@ -68,6 +68,7 @@ class Finder {
   std::vector<FinalizerRemover> run() const {
     std::vector<FinalizerRemover> all;
     for (const auto& [what, carriers] : carriers_) {
+      if (isOfKnownController(what.second)) continue;
       std::map<kube::ObjectKey, std::string> found = byServices(what);
       if (found.empty()) found = byManagers(what, carriers);
       if (found.empty()) found = byRoles(what);
@@ -82,8 +83,7 @@ class Finder {
 
   void addCarrier(const kube::GroupResource& type, const kube::Object& object,
                   const std::vector<std::string>& finalizers) {
-    for (const std::string& finalizer : finalizers)
-      if (!isOfKnownController(finalizer)) carriers_[{type, finalizer}].push_back(&object);
+    for (const std::string& finalizer : finalizers) carriers_[{type, finalizer}].push_back(&object);
   }
 
   static bool runsPods(const kube::GroupResource& type) {

@@ -169,6 +169,8 @@ TEST(FinalizerRemovers, AreNotLookedForWhereKubernetesRemovesIt) {
   for (const char* finalizer :
        {"foregroundDeletion", "orphan", "kubernetes.io/pvc-protection", "batch.kubernetes.io/job-tracking",
         "resource.kubernetes.io/delete-protection", "lastout.dev/criteria"})
+  for (const char* finalizer : {"foregroundDeletion", "orphan", "service.kubernetes.io/load-balancer-cleanup",
+                                "networking.k8s.io/service-cidr-finalizer", "lastout.dev/criteria"})
     EXPECT_THAT(removers(text + thing(finalizer)), IsEmpty()) << finalizer;
 }
 
