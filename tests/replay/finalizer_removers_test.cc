@@ -168,9 +168,8 @@ TEST(FinalizerRemovers, AreNotLookedForWhereKubernetesRemovesIt) {
   const std::string text = kOperatorAndThings + deployment("op") + roleToUpdate("op", "things/finalizers");
   for (const char* finalizer :
        {"foregroundDeletion", "orphan", "kubernetes.io/pvc-protection", "batch.kubernetes.io/job-tracking",
-        "resource.kubernetes.io/delete-protection", "lastout.dev/criteria"})
-  for (const char* finalizer : {"foregroundDeletion", "orphan", "service.kubernetes.io/load-balancer-cleanup",
-                                "networking.k8s.io/service-cidr-finalizer", "lastout.dev/criteria"})
+        "resource.kubernetes.io/delete-protection", "networking.k8s.io/service-cidr-finalizer",
+        "lastout.dev/criteria"})
     EXPECT_THAT(removers(text + thing(finalizer)), IsEmpty()) << finalizer;
 }
 
