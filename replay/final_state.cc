@@ -77,13 +77,27 @@ std::string FinalState::whyNotStarted(Slot slot) const {
   return {};
 }
 
-std::string FinalState::missing(const cluster::RemovalNeeds::Need& need) const {
-  if (need.ways.empty()) return need.what + ", and there is none";
+std::string FinalState::missingRight(Slot workload) const {
+  for (const cluster::Ways& ways : model_.slots[workload].rights) {
+    if (cluster_.isMet(ways)) continue;
+    const std::vector<Slot> lost = lostOf(ways);
+    return (lost.size() > 1 ? "one of " : "") + names_.list(lost);
+  }
+  return {};
+}
+
+std::vector<Slot> FinalState::lostOf(const cluster::Ways& ways) const {
   std::vector<Slot> lost;
-  for (const std::vector<Slot>& way : need.ways) {
+  for (const std::vector<Slot>& way : ways) {
     const Slot absent = firstAbsent(way);
     if (std::ranges::find(lost, absent) == lost.end()) lost.push_back(absent);
   }
+  return lost;
+}
+
+std::string FinalState::missing(const cluster::RemovalNeeds::Need& need) const {
+  if (need.ways.empty()) return need.what + ", and there is none";
+  const std::vector<Slot> lost = lostOf(need.ways);
   if (lost.size() > 1) return "one of " + names_.list(lost) + ", and none of them is there";
   const bool wasThere = model_.slots[lost.front()].presentAtStart;
   return names_.of(lost.front()) + (wasThere ? ", which is gone" : ", which is not there");

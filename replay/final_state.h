@@ -42,6 +42,8 @@ class FinalState {
 
   // Of a workload, or of a Pod; empty: it lacks nothing.
   std::string whyNotStarted(cluster::Slot slot) const;
+  // Of the rights by which the controllers in a workload act; empty: none.
+  std::string missingRight(cluster::Slot workload) const;
   // "rolebindings/tenant/cleanup, which is gone".
   std::string missing(const cluster::RemovalNeeds::Need& need) const;
 
@@ -55,6 +57,9 @@ class FinalState {
   const Happening* lastDenial(cluster::Slot slot) const;
 
  private:
+  // Of each way the first object that is not there.
+  std::vector<cluster::Slot> lostOf(const cluster::Ways& ways) const;
+
   const cluster::Model& model_;
   const Names& names_;
   std::vector<uint64_t> words_;

@@ -218,8 +218,8 @@ class Explainer {
       const std::string who =
           "finalizer " + finalizer + " is for controller " + controller.name + " to remove";
       if (cluster_.hasReadyPod(controller.runsIn) && !cluster_.works(controller)) {
-        const Slot lost = final_.firstAbsent(model_.slots[controller.runsIn].rights);
-        result.reasons.push_back(who + ", which may do nothing without " + names_.of(lost));
+        result.reasons.push_back(who + ", which may do nothing without " +
+                                 final_.missingRight(controller.runsIn));
       } else if (!cluster_.hasReadyPod(controller.runsIn)) {
         const bool there = cluster_.isPresent(controller.runsIn);
         result.reasons.push_back(who + ", and " + names_.of(controller.runsIn) +
@@ -236,7 +236,7 @@ class Explainer {
   // What the controller lacks for this object, and what it waits for.
   void explainNeeds(const cluster::Removal& removal, const std::string& who, StillThere& result) const {
     for (const cluster::RemovalNeeds::Need& need : removal.needs.needs) {
-      if (!cluster_.isMet(need)) result.reasons.push_back(who + " needs " + final_.missing(need));
+      if (!cluster_.isMet(need.ways)) result.reasons.push_back(who + " needs " + final_.missing(need));
     }
     wait(result, who + " waits for ", final_.presentOf(removal.needs.waitsFor));
   }
