@@ -222,9 +222,11 @@ class Explainer {
                                  final_.missingRight(controller.runsIn));
       } else if (!cluster_.hasReadyPod(controller.runsIn)) {
         const bool there = cluster_.isPresent(controller.runsIn);
+        const DeadCalls why = final_.whyNotStarted(controller.runsIn);
         result.reasons.push_back(who + ", and " + names_.of(controller.runsIn) +
                                  (there ? ", where it runs, has no Ready Pod" : ", where it ran, is gone") +
-                                 final_.whyNotStarted(controller.runsIn));
+                                 why.sentence);
+        add(result, why.configurations);
       }
       refused(slot, cluster::requestOfRemoval(model_.slots[slot], removal),
               who + ", whose UPDATE is refused: ", result);
