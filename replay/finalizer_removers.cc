@@ -56,6 +56,7 @@ class Finder {
         addCarrier(kube::kNamespaces, *object,
                    criticalservice::textsAt(object->content, {"spec", "finalizers"}));
     }
+    std::erase_if(workloads_, [this](const kube::Object* workload) { return runsNothing(*workload); });
   }
 
   bool isCarried(const OfType& what) const { return carriers_.contains(what); }
@@ -86,8 +87,22 @@ class Finder {
       if (!isOfKnownController(finalizer)) carriers_[{type, finalizer}].push_back(&object);
   }
 
+  // Of a type whose Pods the machine runs.
   static bool runsPods(const kube::GroupResource& type) {
-    return type == kube::kPods || kube::findWorkloadType(type) != nullptr;
+    return type == kube::kPods ||
+           (kube::findWorkloadType(type) != nullptr && type != kube::kReplicationControllers);
+  }
+
+  // A CronJob that has made no Job runs nothing.
+  bool runsNothing(const kube::Object& workload) const {
+    return workload.key.type == kube::kCronJobs && std::ranges::none_of(objects_, [&](const auto& one) {
+             return one.first.type == kube::kJobs && one.first.namespaceName == workload.key.namespaceName &&
+                    std::ranges::any_of(one.second->meta.ownerReferences,
+                                        [&](const kube::OwnerReference& owner) {
+                                          return owner.controller && owner.kind == "CronJob" &&
+                                                 owner.name == workload.key.name;
+                                        });
+           });
   }
 
   // The Pods, ReplicaSets and Jobs of a workload stand for that. A custom resource that controls a workload
@@ -108,7 +123,7 @@ class Finder {
     Found found;
     for (const criticalservice::CriticalService& service : services_) {
       const auto provider = objects_.find(service.provider);
-      if (provider == objects_.end() || criticalservice::podTemplateOf(*provider->second) == nullptr)
+      if (provider == objects_.end() || !runsPods(provider->first.type) || runsNothing(*provider->second))
         continue;
       if (names(service, what))
         found.emplace(service.provider, criticalservice::nameInWords(service.meta.name) + " says so");

@@ -164,6 +164,23 @@ TEST(FinalizerRemovers, MayBeControlledByACustomResource) {
       << "the Pod stands for a workload, whether that is in the files or not";
 }
 
+TEST(FinalizerRemovers, RunPods) {
+  const std::string spec = "spec: { serviceAccountName: op, containers: [{ name: main, image: a }] }";
+  const std::string cronJob =
+      "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: { name: op, namespace: op }\nspec: { schedule: '0 "
+      "0 * * "
+      "*', jobTemplate: { spec: { template: { " +
+      spec + " } } } }\n";
+  const std::string job =
+      "---\napiVersion: batch/v1\nkind: Job\nmetadata: { name: op-1, namespace: op, ownerReferences: [{ "
+      "apiVersion: batch/v1, kind: CronJob, name: op, uid: u, controller: true }] }\nspec: { template: { " +
+      spec + " } }\n";
+  const std::string text =
+      kOperatorAndThings + thing("example.com/f") + roleToUpdate("op", "things/finalizers");
+  EXPECT_THAT(removers(text + cronJob), IsEmpty()) << "it has made no Job";
+  EXPECT_THAT(removers(text + cronJob + job), ElementsAre(HasSubstr("cronjobs.batch/op/op removes")));
+}
+
 TEST(FinalizerRemovers, AreNotLookedForWhereKubernetesRemovesIt) {
   const std::string text = kOperatorAndThings + deployment("op") + roleToUpdate("op", "things/finalizers");
   for (const char* finalizer :
