@@ -68,18 +68,35 @@ class Finder {
 
   std::vector<FinalizerRemover> run() const {
     std::vector<FinalizerRemover> all;
-    for (const auto& [what, carriers] : carriers_) {
-      std::map<kube::ObjectKey, std::string> found = byServices(what);
-      if (found.empty()) found = byManagers(what, carriers);
-      if (found.empty()) found = byRoles(what);
-      for (auto& [workload, evidence] : found)
+    for (const auto& [what, carriers] : carriers_)
+      for (auto& [workload, evidence] : find(what, carriers))
         all.push_back({workload, what.second, what.first, std::move(evidence)});
+    return all;
+  }
+
+  std::vector<UnremovedFinalizer> unremoved() const {
+    std::vector<UnremovedFinalizer> all;
+    for (const auto& [what, carriers] : carriers_) {
+      if (!find(what, carriers).empty()) continue;
+      std::vector<std::string> clauses{"no CriticalService, no metadata.managedFields and no role for " +
+                                       what.first.resource + "/finalizers names a workload in the files"};
+      addNearServices(what, clauses);
+      addNearManagers(what, carriers, clauses);
+      addNearRoles(what, carriers, clauses);
+      clauses.emplace_back("a scenario can name the controller");
+      all.push_back({what.second, what.first, kube::joinedClauses(clauses, clauses.size())});
     }
     return all;
   }
 
  private:
   using Found = std::map<kube::ObjectKey, std::string>;
+
+  Found find(const OfType& what, const std::vector<const kube::Object*>& carriers) const {
+    Found found = byServices(what);
+    if (found.empty()) found = byManagers(what, carriers);
+    return found.empty() ? byRoles(what) : found;
+  }
 
   void addCarrier(const kube::GroupResource& type, const kube::Object& object,
                   const std::vector<std::string>& finalizers) {
@@ -157,13 +174,18 @@ class Finder {
     return isIt;
   }
 
+  std::vector<const kube::Object*> workloadsCalled(const std::string& manager) const {
+    std::vector<const kube::Object*> called;
+    std::ranges::copy_if(workloads_, std::back_inserter(called),
+                         [&](const kube::Object* workload) { return isCalled(*workload, manager); });
+    return called;
+  }
+
   Found byManagers(const OfType& what, const std::vector<const kube::Object*>& carriers) const {
     Found found;
     for (const kube::Object* carrier : carriers) {
       for (const std::string& manager : managersOf(*carrier, what.second)) {
-        std::vector<const kube::Object*> called;
-        for (const kube::Object* workload : workloads_)
-          if (isCalled(*workload, manager)) called.push_back(workload);
+        const std::vector<const kube::Object*> called = workloadsCalled(manager);
         // Of two that are called alike nobody knows which it was.
         if (called.size() == 1)
           found.emplace(called.front()->key, "metadata.managedFields of " + kube::toString(carrier->key) +
@@ -173,18 +195,65 @@ class Finder {
     return found;
   }
 
+  static criticalservice::WritingRights::Account accountOf(const kube::Object& workload) {
+    return {workload.key.namespaceName,
+            criticalservice::serviceAccountOf(*criticalservice::podTemplateOf(workload))};
+  }
+
   Found byRoles(const OfType& what) const {
     Found found;
     for (const kube::Object* workload : workloads_) {
-      const criticalservice::WritingRights::Account account{
-          workload->key.namespaceName,
-          criticalservice::serviceAccountOf(*criticalservice::podTemplateOf(*workload))};
-      if (const auto role = rights_.roleForFinalizersOf(account, what.first))
+      if (const auto role = rights_.roleForFinalizersOf(accountOf(*workload), what.first))
         found.emplace(workload->key, kube::toString(*role) + " lets its ServiceAccount update " +
                                          what.first.resource + "/finalizers");
     }
     return found;
   }
+
+  // --- which came close
+
+  static std::string namesOf(const std::vector<const kube::Object*>& workloads) {
+    std::vector<std::string> names;
+    names.reserve(workloads.size());
+    for (const kube::Object* workload : workloads) names.push_back(kube::toString(workload->key));
+    return kube::listed(names, kMostNear);
+  }
+
+  void addNearServices(const OfType& what, std::vector<std::string>& clauses) const {
+    for (const criticalservice::CriticalService& service : services_)
+      if (names(service, what))
+        clauses.push_back(criticalservice::nameInWords(service.meta.name) +
+                          " names it, and no manifest of its provider " + kube::toString(service.provider) +
+                          " that runs Pods is there");
+  }
+
+  void addNearManagers(const OfType& what, const std::vector<const kube::Object*>& carriers,
+                       std::vector<std::string>& clauses) const {
+    std::set<std::string> managers;
+    for (const kube::Object* carrier : carriers) managers.merge(managersOf(*carrier, what.second));
+    for (const std::string& manager : managers) {
+      const std::vector<const kube::Object*> called = workloadsCalled(manager);
+      clauses.push_back(kube::inQuotes(manager) + " set it, and " +
+                        (called.empty() ? "no workload or container has that name"
+                                        : "that is what " + namesOf(called) + " are called"));
+    }
+  }
+
+  void addNearRoles(const OfType& what, const std::vector<const kube::Object*>& carriers,
+                    std::vector<std::string>& clauses) const {
+    if (!rights_.isAnyKnown()) return;
+    std::vector<const kube::Object*> near;
+    std::ranges::copy_if(workloads_, std::back_inserter(near), [&](const kube::Object* workload) {
+      return std::ranges::any_of(carriers, [&](const kube::Object* carrier) {
+        return carrier->key.type == what.first && rights_.mayUpdate(accountOf(*workload), carrier->key);
+      });
+    });
+    if (!near.empty())
+      clauses.push_back(namesOf(near) + " may update " + what.first.resource +
+                        ", but by no role that names " + what.first.resource + "/finalizers");
+  }
+
+  static constexpr size_t kMostNear = 3;  // by name, in one clause
 
   std::map<kube::ObjectKey, const kube::Object*> objects_;
   std::vector<const kube::Object*> workloads_;
@@ -198,6 +267,11 @@ class Finder {
 std::vector<FinalizerRemover> findFinalizerRemovers(const std::vector<const kube::Object*>& objects,
                                                     const kube::ResourceMap& types) {
   return Finder(objects, types).run();
+}
+
+std::vector<UnremovedFinalizer> findUnremovedFinalizers(const std::vector<const kube::Object*>& objects,
+                                                        const kube::ResourceMap& types) {
+  return Finder(objects, types).unremoved();
 }
 
 std::vector<OutsideRemover> findOutsideRemovers(const std::vector<const kube::Object*>& objects,

@@ -24,13 +24,15 @@ using cluster::Slot;
 class Explainer {
  public:
   Explainer(const cluster::Machine& machine, const Names& names, std::vector<uint64_t> state,
-            std::span<const Happening> log, const MomentOf& when)
+            std::span<const Happening> log, std::span<const UnremovedFinalizer> unremoved,
+            const MomentOf& when)
       : final_(machine, names, std::move(state), log),
         machine_(machine),
         model_(machine.model()),
         names_(names),
         state_(final_.state()),
         cluster_(final_.cluster()),
+        unremoved_(unremoved),
         when_(when) {}
 
   Stuckness run(std::span<const Slot> goal) {
@@ -232,7 +234,17 @@ class Explainer {
               who + ", whose UPDATE is refused: ", result);
       explainNeeds(removal, who + "; " + controller.name, result);
     }
-    if (!anybody) result.reasons.push_back("nobody here removes its finalizer " + finalizer);
+    if (!anybody)
+      result.reasons.push_back("nobody here removes its finalizer " + finalizer +
+                               whatWasLookedFor(model_.slots[slot].key.type, finalizer));
+  }
+
+  // ": no CriticalService, ..."; empty: a scenario says who removes what.
+  std::string whatWasLookedFor(const kube::GroupResource& type, const std::string& finalizer) const {
+    const auto found = std::ranges::find_if(unremoved_, [&](const UnremovedFinalizer& one) {
+      return one.from == type && one.finalizer == finalizer;
+    });
+    return found == unremoved_.end() ? std::string() : ": " + found->lookedFor;
   }
 
   // What the controller lacks for this object, and what it waits for.
@@ -390,14 +402,16 @@ class Explainer {
   const Names& names_;
   const cluster::StateRef& state_;
   const cluster::Transition& cluster_;  // for reading alone
+  const std::span<const UnremovedFinalizer> unremoved_;
   const MomentOf& when_;
 };
 
 }  // namespace
 
 Stuckness explainStuck(const cluster::Machine& machine, const Names& names, std::span<const Slot> goal,
-                       std::vector<uint64_t> state, std::span<const Happening> log, const MomentOf& when) {
-  return Explainer(machine, names, std::move(state), log, when).run(goal);
+                       std::vector<uint64_t> state, std::span<const Happening> log,
+                       std::span<const UnremovedFinalizer> unremoved, const MomentOf& when) {
+  return Explainer(machine, names, std::move(state), log, unremoved, when).run(goal);
 }
 
 std::vector<Leftover> unsent(const Compiled& compiled, const Names& names, std::vector<uint64_t> state) {
