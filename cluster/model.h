@@ -126,12 +126,14 @@ struct FormChange {
   std::shared_ptr<const kube::Value> manifest;  // of an object whose content it changes
 };
 
+// Objects, met while all of one of these are there; empty: never, as nothing in the model is it.
+using Ways = std::vector<std::vector<Slot>>;
+
 // The other objects on which it depends whether a controller removes its finalizer from one object.
 struct RemovalNeeds {
   struct Need {
     std::string what;  // for messages: what was looked for
-    // Met while all of one of these are there; empty: never, as nothing in the model is it.
-    std::vector<std::vector<Slot>> ways;
+    Ways ways;
   };
   std::vector<Need> needs;     // each has to be met
   std::vector<Slot> waitsFor;  // none of these may be there any more
@@ -182,7 +184,8 @@ struct SlotInfo {
   bool hasStoppedAtStart = false;  // Pods: as its status.phase says, and nobody replaces it
   std::vector<Interception> interceptions;
   std::vector<Slot> startsWith;  // Pods: what none can start without
-  std::vector<Slot> rights;      // workloads, Pods: their ServiceAccount, its bindings and their roles
+  std::vector<Ways> rights;      // workloads, Pods: their ServiceAccount, its bindings and their roles; of
+                                 // bindings that give the same, one
   std::vector<admission::GuardEntry> guardEntries;  // why lastout decides its DELETE; empty: not guarded
   std::vector<ObjectForm> forms;         // the vocabulary of what is written on it; [0] at creation
   uint32_t work = kNone;                 // ManifestWork, AppliedManifestWork: its work

@@ -48,20 +48,22 @@ bool Transition::areAllPresent(const std::vector<Slot>& slots) const {
   return std::ranges::all_of(slots, [this](Slot slot) { return isPresent(slot); });
 }
 
-bool Transition::isMet(const RemovalNeeds::Need& need) const {
-  return std::ranges::any_of(need.ways, [this](const std::vector<Slot>& way) { return areAllPresent(way); });
+bool Transition::isMet(const Ways& ways) const {
+  return std::ranges::any_of(ways, [this](const std::vector<Slot>& way) { return areAllPresent(way); });
 }
 
 bool Transition::mayRemove(const Removal& removal) const {
   const auto isThere = [this](Slot slot) { return isPresent(slot); };
   return std::ranges::none_of(removal.needs.waitsFor, isThere) &&
          std::ranges::all_of(removal.needs.needs,
-                             [this](const RemovalNeeds::Need& need) { return isMet(need); });
+                             [this](const RemovalNeeds::Need& need) { return isMet(need.ways); });
 }
 
 bool Transition::works(const FinalizerController& controller) const {
   return controller.runsIn == kNone ||
-         (hasReadyPod(controller.runsIn) && areAllPresent(info(controller.runsIn).rights));
+         (hasReadyPod(controller.runsIn) &&
+          std::ranges::all_of(info(controller.runsIn).rights,
+                              [this](const Ways& ways) { return isMet(ways); }));
 }
 
 bool Transition::fails(const Interception& called) const {

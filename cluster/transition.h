@@ -52,7 +52,7 @@ class Transition {
   // The controller can do its work now.
   bool works(const FinalizerController& controller) const;
   bool areAllPresent(const std::vector<Slot>& slots) const;
-  bool isMet(const RemovalNeeds::Need& need) const;
+  bool isMet(const Ways& ways) const;
   // The controller finds all that it needs of this object, and nothing that it waits for.
   bool mayRemove(const Removal& removal) const;
   // Returns true if what names it is there, and nobody answers: its Service is not there, or no Ready Pod is

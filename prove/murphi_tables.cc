@@ -100,6 +100,7 @@ class TableWriter {
   std::string hasReadyPod(Slot workload) const;
   std::string answers(const Interception& whom) const;
   std::string met(const Criterion& criterion) const;
+  std::string isMet(const cluster::Ways& ways) const;
   std::string mayRemove(const RemovalNeeds& needs) const;
   struct GuardOf {
     Slot slot;
@@ -353,13 +354,18 @@ std::string TableWriter::hasReadyPod(Slot workload) const {
   return anyOf(any);
 }
 
+std::string TableWriter::isMet(const cluster::Ways& ways) const {
+  std::vector<std::string> any;
+  any.reserve(ways.size());
+  for (const std::vector<Slot>& way : ways) any.push_back(allPresent(way));
+  return anyOf(any);
+}
+
 std::string TableWriter::mayRemove(const RemovalNeeds& needs) const {
   std::vector<std::string> all;
   for (const Slot slot : needs.waitsFor) all.push_back("!" + present(slot));
   for (const RemovalNeeds::Need& need : needs.needs) {
-    std::vector<std::string> any;
-    for (const std::vector<Slot>& way : need.ways) any.push_back(allPresent(way));
-    all.push_back(anyOf(any));
+    all.push_back(isMet(need.ways));
   }
   return allOf(all);
 }
@@ -380,7 +386,10 @@ void TableWriter::controllers() {
            [&](size_t i) { return names_.finalizerNamed(model_.controllers[i].finalizer); });
   byNumber("works(c: controller_t): boolean", "c", "false", count, [&](size_t i) {
     const Slot runsIn = model_.controllers[i].runsIn;
-    return runsIn == kNone ? "true" : allOf({hasReadyPod(runsIn), allPresent(model_.slots[runsIn].rights)});
+    if (runsIn == kNone) return std::string("true");
+    std::vector<std::string> all{hasReadyPod(runsIn)};
+    for (const cluster::Ways& ways : model_.slots[runsIn].rights) all.push_back(isMet(ways));
+    return allOf(all);
   });
   byNumber("acts_on(c: controller_t; s: slot_t): boolean", "c", "false", count, [&](size_t i) {
     return removals(i, [this](Slot slot, const cluster::Removal&) { return is(slot); });

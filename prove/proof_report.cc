@@ -55,8 +55,8 @@ class Reporter {
     const replay::MomentOf inStep = [](const replay::Happening& happening) {
       return "in step " + std::to_string(happening.number);
     };
-    const replay::Stuckness why =
-        replay::explainStuck(machine_, names_, end.left, end.state, told.log, inStep);
+    const replay::Stuckness why = replay::explainStuck(machine_, names_, end.left, end.state, told.log,
+                                                       ready_.scenario.unremoved, inStep);
     for (const replay::StillThere& each : why.objects)
       report.leftovers.push_back({names_.of(each.object), each.reasons});
     for (replay::Leftover& step : replay::unsent(compiled_, names_, end.state))

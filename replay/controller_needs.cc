@@ -122,8 +122,12 @@ void ControllerNeeds::addRights(Slot runsIn, const kube::ObjectKey& object, Remo
   const auto account = accountOf(runsIn);
   if (!account) return;
   std::vector<std::vector<Slot>> ways = slotsOf(rights_.toUpdate(*account, object));
-  const std::vector<Slot>& always = model_.slots[runsIn].rights;
-  const auto isAlways = [&](Slot slot) { return std::ranges::find(always, slot) != always.end(); };
+  const std::vector<cluster::Ways>& always = model_.slots[runsIn].rights;
+  const auto isAlways = [&](Slot slot) {
+    return std::ranges::any_of(always, [slot](const cluster::Ways& ways) {
+      return ways.size() == 1 && std::ranges::find(ways.front(), slot) != ways.front().end();
+    });
+  };
   if (std::ranges::all_of(ways, [&](const auto& way) { return std::ranges::all_of(way, isAlways); })) return;
   out.needs.push_back({.what = "a RoleBinding", .ways = std::move(ways)});
 }

@@ -56,6 +56,7 @@ class Finder {
         addCarrier(kube::kNamespaces, *object,
                    criticalservice::textsAt(object->content, {"spec", "finalizers"}));
     }
+    std::erase_if(workloads_, [this](const kube::Object* workload) { return runsNothing(*workload); });
   }
 
   bool isCarried(const OfType& what) const { return carriers_.contains(what); }
@@ -67,13 +68,23 @@ class Finder {
 
   std::vector<FinalizerRemover> run() const {
     std::vector<FinalizerRemover> all;
-    for (const auto& [what, carriers] : carriers_) {
-      if (isOfKnownController(what.second)) continue;
-      std::map<kube::ObjectKey, std::string> found = byServices(what);
-      if (found.empty()) found = byManagers(what, carriers);
-      if (found.empty()) found = byRoles(what);
-      for (auto& [workload, evidence] : found)
+    for (const auto& [what, carriers] : carriers_)
+      for (auto& [workload, evidence] : find(what, carriers))
         all.push_back({workload, what.second, what.first, std::move(evidence)});
+    return all;
+  }
+
+  std::vector<UnremovedFinalizer> unremoved() const {
+    std::vector<UnremovedFinalizer> all;
+    for (const auto& [what, carriers] : carriers_) {
+      if (isOfKnownController(what.second) || !find(what, carriers).empty()) continue;
+      std::vector<std::string> clauses{"no CriticalService, no metadata.managedFields and no role for " +
+                                       what.first.resource + "/finalizers names a workload in the files"};
+      addNearServices(what, clauses);
+      addNearManagers(what, carriers, clauses);
+      addNearRoles(what, carriers, clauses);
+      clauses.emplace_back("a scenario can name the controller");
+      all.push_back({what.second, what.first, kube::joinedClauses(clauses, clauses.size())});
     }
     return all;
   }
@@ -81,13 +92,34 @@ class Finder {
  private:
   using Found = std::map<kube::ObjectKey, std::string>;
 
+  Found find(const OfType& what, const std::vector<const kube::Object*>& carriers) const {
+    if (isOfKnownController(what.second)) return {};
+    Found found = byServices(what);
+    if (found.empty()) found = byManagers(what, carriers);
+    return found.empty() ? byRoles(what) : found;
+  }
+
   void addCarrier(const kube::GroupResource& type, const kube::Object& object,
                   const std::vector<std::string>& finalizers) {
     for (const std::string& finalizer : finalizers) carriers_[{type, finalizer}].push_back(&object);
   }
 
+  // Of a type whose Pods the machine runs.
   static bool runsPods(const kube::GroupResource& type) {
-    return type == kube::kPods || kube::findWorkloadType(type) != nullptr;
+    return type == kube::kPods ||
+           (kube::findWorkloadType(type) != nullptr && type != kube::kReplicationControllers);
+  }
+
+  // A CronJob that has made no Job runs nothing.
+  bool runsNothing(const kube::Object& workload) const {
+    return workload.key.type == kube::kCronJobs && std::ranges::none_of(objects_, [&](const auto& one) {
+             return one.first.type == kube::kJobs && one.first.namespaceName == workload.key.namespaceName &&
+                    std::ranges::any_of(one.second->meta.ownerReferences,
+                                        [&](const kube::OwnerReference& owner) {
+                                          return owner.controller && owner.kind == "CronJob" &&
+                                                 owner.name == workload.key.name;
+                                        });
+           });
   }
 
   // The Pods, ReplicaSets and Jobs of a workload stand for that. A custom resource that controls a workload
@@ -108,7 +140,7 @@ class Finder {
     Found found;
     for (const criticalservice::CriticalService& service : services_) {
       const auto provider = objects_.find(service.provider);
-      if (provider == objects_.end() || criticalservice::podTemplateOf(*provider->second) == nullptr)
+      if (provider == objects_.end() || !runsPods(provider->first.type) || runsNothing(*provider->second))
         continue;
       if (names(service, what))
         found.emplace(service.provider, criticalservice::nameInWords(service.meta.name) + " says so");
@@ -142,13 +174,18 @@ class Finder {
     return isIt;
   }
 
+  std::vector<const kube::Object*> workloadsCalled(const std::string& manager) const {
+    std::vector<const kube::Object*> called;
+    std::ranges::copy_if(workloads_, std::back_inserter(called),
+                         [&](const kube::Object* workload) { return isCalled(*workload, manager); });
+    return called;
+  }
+
   Found byManagers(const OfType& what, const std::vector<const kube::Object*>& carriers) const {
     Found found;
     for (const kube::Object* carrier : carriers) {
       for (const std::string& manager : managersOf(*carrier, what.second)) {
-        std::vector<const kube::Object*> called;
-        for (const kube::Object* workload : workloads_)
-          if (isCalled(*workload, manager)) called.push_back(workload);
+        const std::vector<const kube::Object*> called = workloadsCalled(manager);
         // Of two that are called alike nobody knows which it was.
         if (called.size() == 1)
           found.emplace(called.front()->key, "metadata.managedFields of " + kube::toString(carrier->key) +
@@ -158,18 +195,65 @@ class Finder {
     return found;
   }
 
+  static criticalservice::WritingRights::Account accountOf(const kube::Object& workload) {
+    return {workload.key.namespaceName,
+            criticalservice::serviceAccountOf(*criticalservice::podTemplateOf(workload))};
+  }
+
   Found byRoles(const OfType& what) const {
     Found found;
     for (const kube::Object* workload : workloads_) {
-      const criticalservice::WritingRights::Account account{
-          workload->key.namespaceName,
-          criticalservice::serviceAccountOf(*criticalservice::podTemplateOf(*workload))};
-      if (const auto role = rights_.roleForFinalizersOf(account, what.first))
+      if (const auto role = rights_.roleForFinalizersOf(accountOf(*workload), what.first))
         found.emplace(workload->key, kube::toString(*role) + " lets its ServiceAccount update " +
                                          what.first.resource + "/finalizers");
     }
     return found;
   }
+
+  // --- which came close
+
+  static std::string namesOf(const std::vector<const kube::Object*>& workloads) {
+    std::vector<std::string> names;
+    names.reserve(workloads.size());
+    for (const kube::Object* workload : workloads) names.push_back(kube::toString(workload->key));
+    return kube::listed(names, kMostNear);
+  }
+
+  void addNearServices(const OfType& what, std::vector<std::string>& clauses) const {
+    for (const criticalservice::CriticalService& service : services_)
+      if (names(service, what))
+        clauses.push_back(criticalservice::nameInWords(service.meta.name) +
+                          " names it, and no manifest of its provider " + kube::toString(service.provider) +
+                          " that runs Pods is there");
+  }
+
+  void addNearManagers(const OfType& what, const std::vector<const kube::Object*>& carriers,
+                       std::vector<std::string>& clauses) const {
+    std::set<std::string> managers;
+    for (const kube::Object* carrier : carriers) managers.merge(managersOf(*carrier, what.second));
+    for (const std::string& manager : managers) {
+      const std::vector<const kube::Object*> called = workloadsCalled(manager);
+      clauses.push_back(kube::inQuotes(manager) + " set it, and " +
+                        (called.empty() ? "no workload or container has that name"
+                                        : "that is what " + namesOf(called) + " are called"));
+    }
+  }
+
+  void addNearRoles(const OfType& what, const std::vector<const kube::Object*>& carriers,
+                    std::vector<std::string>& clauses) const {
+    if (!rights_.isAnyKnown()) return;
+    std::vector<const kube::Object*> near;
+    std::ranges::copy_if(workloads_, std::back_inserter(near), [&](const kube::Object* workload) {
+      return std::ranges::any_of(carriers, [&](const kube::Object* carrier) {
+        return carrier->key.type == what.first && rights_.mayUpdate(accountOf(*workload), carrier->key);
+      });
+    });
+    if (!near.empty())
+      clauses.push_back(namesOf(near) + " may update " + what.first.resource +
+                        ", but by no role that names " + what.first.resource + "/finalizers");
+  }
+
+  static constexpr size_t kMostNear = 3;  // by name, in one clause
 
   std::map<kube::ObjectKey, const kube::Object*> objects_;
   std::vector<const kube::Object*> workloads_;
@@ -183,6 +267,11 @@ class Finder {
 std::vector<FinalizerRemover> findFinalizerRemovers(const std::vector<const kube::Object*>& objects,
                                                     const kube::ResourceMap& types) {
   return Finder(objects, types).run();
+}
+
+std::vector<UnremovedFinalizer> findUnremovedFinalizers(const std::vector<const kube::Object*>& objects,
+                                                        const kube::ResourceMap& types) {
+  return Finder(objects, types).unremoved();
 }
 
 std::vector<OutsideRemover> findOutsideRemovers(const std::vector<const kube::Object*>& objects,

@@ -26,6 +26,17 @@ struct FinalizerRemover {
 std::vector<FinalizerRemover> findFinalizerRemovers(const std::vector<const kube::Object*>& objects,
                                                     const kube::ResourceMap& types);
 
+// A finalizer that no workload is known to remove from the objects of a type.
+struct UnremovedFinalizer {
+  std::string finalizer;
+  kube::GroupResource from;
+  std::string lookedFor;  // "no CriticalService, ... names a workload", and which workloads came close
+};
+
+// Returns those for which findFinalizerRemovers() looks, and finds none.
+std::vector<UnremovedFinalizer> findUnremovedFinalizers(const std::vector<const kube::Object*>& objects,
+                                                        const kube::ResourceMap& types);
+
 // A controller that is rarely among the manifests of those whose objects it serves.
 struct OutsideRemover {
   std::string name;  // "cloud-controller-manager"

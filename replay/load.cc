@@ -72,6 +72,7 @@ class Loader {
     if (!errors_.empty()) return failed();
     addRemovers();
     addOutsideRemovers();
+    addUnremoved();
     return std::move(scenario_);
   }
 
@@ -139,6 +140,16 @@ class Loader {
       controller.evidence = std::move(remover.evidence);
       scenario_.controllers.push_back(std::move(controller));
     }
+  }
+
+  // After all controllers were found.
+  void addUnremoved() {
+    scenario_.unremoved = findUnremovedFinalizers(allObjects(), scenario_.types);
+    std::erase_if(scenario_.unremoved, [this](const UnremovedFinalizer& one) {
+      return std::ranges::any_of(scenario_.controllers, [&](const ScenarioController& other) {
+        return other.from == one.from && other.finalizer == one.finalizer;
+      });
+    });
   }
 
   void addOutsideRemovers() {

@@ -89,6 +89,37 @@ TEST(Needs, OfAControllerAreItsRights) {
   EXPECT_FALSE(world.present(kWidget));
 }
 
+// https://kubernetes.io/docs/reference/access-authn-authz/rbac/: permissions are purely additive.
+TEST(Needs, OfBindingsThatGiveTheSameAreOne) {
+  const auto bindingOf = [](const std::string& role) {
+    return "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: again}\n"
+           "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: " +
+           role + "}\nsubjects: [{kind: ServiceAccount, name: controller, namespace: operator}]\n---\n";
+  };
+  const std::string other =
+      "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: other}\n";
+  const std::string rules = "rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]\n";
+  const auto stays = [](const std::string& more, const std::vector<const char*>& lost) {
+    World world(kNeedy + more + kInstances);
+    world.controller("cleaner", kDeployment, "example.com/clean", "widgets.example.com");
+    for (const char* object : lost) world.deletes(object);
+    world.deletes(kWidget);
+    world.settle();
+    return world.present(kWidget);
+  };
+  constexpr const char* kAgain = "clusterrolebindings.rbac.authorization.k8s.io/again";
+  const std::string same = bindingOf("cleaner");
+  EXPECT_FALSE(stays(same, {kBinding}));
+  EXPECT_FALSE(stays(same, {kAgain}));
+  EXPECT_TRUE(stays(same, {kBinding, kAgain}));
+  EXPECT_TRUE(stays(same, {kRole}));
+  EXPECT_TRUE(stays(same, {kAccount}));
+  const std::string alike = other + "---\n" + bindingOf("other");
+  EXPECT_FALSE(stays(alike, {kRole})) << "another role has the same rules";
+  EXPECT_TRUE(stays(alike, {kRole, kAgain}));
+  EXPECT_TRUE(stays(other + rules + "---\n" + bindingOf("other"), {kAgain})) << "it gives other rights";
+}
+
 TEST(Needs, OfAPodAreWhatItCannotStartWithout) {
   World world = needyWorld("{dependencies: None}");
   world.deletes(kSettings);

@@ -43,6 +43,14 @@ const auto kCompared = ::testing::Values(
 
 INSTANTIATE_TEST_SUITE_P(Of, SecondOpinion, kCompared, nameOf);
 
+TEST(SecondOpinionOnPods, CountAReplacedOneAsGone) {
+  const auto replaced = replay::ready(
+      replay::scenario("  guard: false\n  steps:\n    - delete: pods/operator/*", replay::kUnguarded));
+  ASSERT_TRUE(replaced);
+  EXPECT_EQ(ofMachine(*replaced).verdict, "PROVEN");
+  EXPECT_EQ(ofRumur(modelOf(*replaced)), ofMachine(*replaced));
+}
+
 // One of Kubernetes' rules, written wrongly.
 struct Mistake {
   const char* scenario;

@@ -164,6 +164,23 @@ TEST(FinalizerRemovers, MayBeControlledByACustomResource) {
       << "the Pod stands for a workload, whether that is in the files or not";
 }
 
+TEST(FinalizerRemovers, RunPods) {
+  const std::string spec = "spec: { serviceAccountName: op, containers: [{ name: main, image: a }] }";
+  const std::string cronJob =
+      "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: { name: op, namespace: op }\nspec: { schedule: '0 "
+      "0 * * "
+      "*', jobTemplate: { spec: { template: { " +
+      spec + " } } } }\n";
+  const std::string job =
+      "---\napiVersion: batch/v1\nkind: Job\nmetadata: { name: op-1, namespace: op, ownerReferences: [{ "
+      "apiVersion: batch/v1, kind: CronJob, name: op, uid: u, controller: true }] }\nspec: { template: { " +
+      spec + " } }\n";
+  const std::string text =
+      kOperatorAndThings + thing("example.com/f") + roleToUpdate("op", "things/finalizers");
+  EXPECT_THAT(removers(text + cronJob), IsEmpty()) << "it has made no Job";
+  EXPECT_THAT(removers(text + cronJob + job), ElementsAre(HasSubstr("cronjobs.batch/op/op removes")));
+}
+
 TEST(FinalizerRemovers, AreNotLookedForWhereKubernetesRemovesIt) {
   const std::string text = kOperatorAndThings + deployment("op") + roleToUpdate("op", "things/finalizers");
   for (const char* finalizer :
@@ -197,6 +214,39 @@ TEST(FinalizerRemovers, OfALoadBalancerRunOutsideUnlessTheyAreFound) {
   role.replace(role.find("[example.com]"), 13, "['']");
   EXPECT_THAT(removers(kOperatorAndThings + front + deployment("ccm") + role, "service/front"),
               ElementsAre(HasSubstr("deployments.apps/op/ccm removes service.kubernetes.io/")));
+}
+
+// What a verdict says was looked for; empty: somebody removes all finalizers.
+std::string lookedFor(const std::string& text) {
+  const auto scenario = read(kOperatorAndThings + text);
+  if (!scenario) return scenario.error();
+  return scenario->unremoved.empty() ? "" : scenario->unremoved.front().lookedFor;
+}
+
+TEST(UnremovedFinalizers, NameTheWorkloadsThatCameClose) {
+  const std::string managed =
+      ", managedFields: [{ manager: manager, operation: Update, fieldsType: FieldsV1, fieldsV1: { "
+      "'f:metadata': { 'f:finalizers': { 'v:\"example.com/f\"': {} } } } }]";
+  EXPECT_EQ(
+      lookedFor(thing("example.com/f")),
+      "no CriticalService, no metadata.managedFields and no role for things/finalizers names a workload in "
+      "the files; a scenario can name the controller");
+  EXPECT_THAT(
+      lookedFor(thing("example.com/f", managed) + deployment("a", "manager") + deployment("b", "manager")),
+      HasSubstr("; \"manager\" set it, and that is what deployments.apps/op/a and deployments.apps/op/b are "
+                "called; "));
+  EXPECT_THAT(lookedFor(thing("example.com/f", managed) + deployment("a")),
+              HasSubstr("; \"manager\" set it, and no workload or container has that name; "));
+  for (const char* resources : {"things", "'*'", "things, '*/finalizers'"})
+    EXPECT_THAT(lookedFor(thing("example.com/f") + deployment("op") + roleToUpdate("op", resources)),
+                HasSubstr("; deployments.apps/op/op may update things, but by no role that names "
+                          "things/finalizers; "))
+        << resources;
+  EXPECT_THAT(lookedFor(thing("example.com/f") + service("gone", "example.com/f")),
+              HasSubstr("; criticalservices.lastout.dev/guard names it, and no manifest of its provider "
+                        "deployments.apps/op/gone that runs Pods is there; "));
+  EXPECT_EQ(lookedFor(thing("example.com/f") + deployment("op") + roleToUpdate("op", "things/finalizers")),
+            "");
 }
 
 TEST(ScenarioOfDeletions, RefusesWhatItCannotRead) {

@@ -7,8 +7,10 @@
 namespace lastout::replay {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -216,6 +218,43 @@ TEST(Stuck, AWebhookThatRefusesAController) {
                   "not answer: nothing Ready is behind services/operator/webhook; "
                   "validatingwebhookconfigurations/widgets has to be deleted, or its webhook to answer "
                   "again"));
+}
+
+// The operator's Pods are to come back, and a webhook is asked about that.
+TEST(Stuck, AWebhookThatRefusesTheControllersPods) {
+  const auto refusing = [](const std::string& resource) {
+    return reasons(play(scenario(std::string(kController) + R"(
+  steps:
+    - scale: { object: deployments.apps/operator/operator, replicas: 0 }
+    - scale: { object: deployments.apps/operator/operator, replicas: 1 }
+      at: 20s
+    - delete: widgets/one
+      at: 40s)",
+                                 std::string(kUnguarded) + R"(---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: { name: inject }
+webhooks:
+  - name: inject.example.com
+    clientConfig: { service: { namespace: former, name: inject } }
+    rules: [{ apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [)" +
+                                     resource + "] }]\n")),
+                   "widgets/one");
+  };
+  const std::string webhook =
+      "the webhook inject.example.com of mutatingwebhookconfigurations/inject does not answer: its Service "
+      "former/inject is not in the files; mutatingwebhookconfigurations/inject has to be deleted, or its "
+      "webhook to "
+      "answer again";
+  EXPECT_THAT(refusing("pods"),
+              ElementsAre(AllOf(
+                  HasSubstr("operator/operator, where it runs, has no Ready Pod, because the API server "
+                            "refuses to create pods/operator/operator-"),
+                  EndsWith(": " + webhook))));
+  EXPECT_THAT(refusing("pods/binding"),
+              ElementsAre(AllOf(HasSubstr("has no Ready Pod, because the API server refuses to let "
+                                          "pods/operator/operator-"),
+                                EndsWith(" start: " + webhook))));
 }
 
 TEST(Stuck, WebhooksThatRefuseKubernetesItself) {
