@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "criticalservice/default_roles.h"
 #include "criticalservice/dependencies.h"
 #include "kube/api_calls.h"
 #include "kube/fields.h"
@@ -26,13 +27,6 @@ using cluster::SlotInfo;
 // volume that it is to delete.
 constexpr std::string_view kLoadBalancerFinalizer = "service.kubernetes.io/load-balancer-cleanup";
 constexpr std::string_view kProvisionerFinalizer = "external-provisioner.volume.kubernetes.io/finalizer";
-
-// Kubernetes makes these ClusterRoles by itself.
-bool isDefaultRole(const kube::ObjectKey& role) {
-  static constexpr std::string_view kDefaults[] = {"cluster-admin", "admin", "edit", "view"};
-  return role.type == kube::kClusterRoles &&
-         (role.name.starts_with("system:") || std::ranges::find(kDefaults, role.name) != std::end(kDefaults));
-}
 
 bool isCondition(const kube::Value& content, std::string_view type, std::string_view status) {
   const kube::Value* condition = kube::statusCondition(content, type);
@@ -457,7 +451,7 @@ class AssumptionFinder {
   void addRights(const criticalservice::DependencyFinder& finder, const std::string& name,
                  const kube::ObjectKey& workload) {
     for (const criticalservice::Dependency& right : finder.rightsOf(workload)) {
-      if (model_.find(right.object) || isDefaultRole(right.object)) continue;
+      if (model_.find(right.object) || criticalservice::isDefaultRole(right.object)) continue;
       const bool isAccount = right.object.type == kube::kServiceAccounts;
       add(right.object,
           name + " has the rights that it needs: " + nameOf(right.object) +
