@@ -346,12 +346,7 @@ class AssumptionFinder {
     }
     const ControllerNeeds needs(model_, manifests);
     for (uint32_t number = 0; number < model_.controllers.size(); ++number) {
-      const bool hasWork = std::ranges::any_of(compiled_.goal, [&](Slot slot) {
-        return std::ranges::any_of(model_.slots[slot].removals, [&](const cluster::Removal& removal) {
-          return removal.controller == number;
-        });
-      });
-      if (!hasWork) continue;
+      if (workOf(number).empty()) continue;
       const cluster::FinalizerController& controller = model_.controllers[number];
       const std::string name = "controller " + controller.name;
       const std::string& evidence = scenario_.controllers[number].evidence;
@@ -365,6 +360,7 @@ class AssumptionFinder {
         addRights(finder, name, model_.slots[controller.runsIn].key);
       if (controller.runsIn != kNone) addJob(name, controller.runsIn);
       if (controller.runsIn != kNone) addMissingRights(needs, number);
+      addActingWithoutRights(needs, number);
     }
   }
 
@@ -460,21 +456,43 @@ class AssumptionFinder {
     }
   }
 
+  // The objects of the goal from which the controller removes its finalizer.
+  std::vector<Slot> workOf(uint32_t number) const {
+    std::vector<Slot> work;
+    for (const Slot slot : compiled_.goal) {
+      const bool isRemoved =
+          std::ranges::any_of(model_.slots[slot].removals,
+                              [&](const cluster::Removal& removal) { return removal.controller == number; });
+      if (isRemoved) work.push_back(slot);
+    }
+    return work;
+  }
+
   // Rights that no file gives may come from elsewhere, or nowhere.
   void addMissingRights(const ControllerNeeds& needs, uint32_t number) {
     const cluster::FinalizerController& controller = model_.controllers[number];
-    std::vector<Slot> lacking;
-    for (const Slot slot : compiled_.goal) {
-      const SlotInfo& info = model_.slots[slot];
-      const bool isRemoved = std::ranges::any_of(
-          info.removals, [&](const cluster::Removal& removal) { return removal.controller == number; });
-      if (isRemoved && needs.lacksRights(controller.runsIn, info.key)) lacking.push_back(slot);
-    }
+    std::vector<Slot> lacking = workOf(number);
+    std::erase_if(lacking,
+                  [&](Slot slot) { return !needs.lacksRights(controller.runsIn, model_.slots[slot].key); });
     if (lacking.empty()) return;
     add(model_.slots[controller.runsIn].key, "controller " + controller.name + " may take finalizer " +
                                                  controller.finalizer + " off " + names_.list(lacking) +
                                                  ": no binding in the files lets its ServiceAccount update " +
                                                  (lacking.size() == 1 ? "it" : "them"));
+  }
+
+  // The same of the ServiceAccounts as which it acts.
+  void addActingWithoutRights(const ControllerNeeds& needs, uint32_t number) {
+    std::map<kube::ObjectKey, std::vector<Slot>> lacking;
+    for (const Slot slot : workOf(number)) {
+      for (const kube::ObjectKey& account :
+           needs.actingWithoutRights(scenario_.controllers[number], model_.slots[slot].key))
+        lacking[account].push_back(slot);
+    }
+    for (const auto& [account, objects] : lacking)
+      add(account, "controller " + model_.controllers[number].name + " may do its work for " +
+                       names_.list(objects) + " as " + nameOf(account) +
+                       ": no binding in the files lets that ServiceAccount write in its namespace");
   }
 
   const Scenario& scenario_;

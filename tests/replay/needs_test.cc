@@ -362,6 +362,29 @@ TEST(ActsAs, TogetherWithABindingOfIt) {
   EXPECT_EQ(ends(scenario(controller() + deletes("rolebindings/a/reads, " + kOneInA), bound)), "empty");
 }
 
+// It never had the right, so none gets lost.
+TEST(ActsAs, WithoutAnyBindingIsAssumed) {
+  const std::string ofRobot = "{ kind: ServiceAccount, name: robot, namespace: a }";
+  const std::string ofOperator = binding("everywhere", "", "ClusterRole/editor") + role("editor", kUpdates);
+  const auto ofAccount = [&](const std::string& more, const std::string& words = "") {
+    return assumed(scenario(controller(words) + deletes(kOneInA), kTenants + kRobot + more));
+  };
+  const auto named = ElementsAre(
+      "serviceaccounts/a/robot: controller cleanup may do its work for gadgets/a/one as "
+      "serviceaccounts/a/robot: no binding in the files lets that ServiceAccount write in its namespace");
+  EXPECT_THAT(ofAccount(ofOperator), named);
+  EXPECT_THAT(ofAccount(ofOperator, "      actsAs: spec.serviceAccountName\n"), named);
+  EXPECT_THAT(ofAccount(ofOperator + binding("robot", "b", "ClusterRole/admin", ofRobot)), named)
+      << "in another namespace";
+  EXPECT_THAT(ofAccount(ofOperator + binding("robot", "a", "ClusterRole/view", ofRobot)), named);
+  EXPECT_THAT(ofAccount(ofOperator + binding("robot", "a", "ClusterRole/edit", ofRobot)), IsEmpty());
+  EXPECT_THAT(ofAccount(ofOperator, "      actsAs: ''\n"), IsEmpty());
+  EXPECT_THAT(ofAccount(""), IsEmpty()) << "the files have no RBAC at all";
+  EXPECT_THAT(assumed(scenario(controller() + deletes("gadgets/b/one"), kTenants + kRobot + ofOperator)),
+              IsEmpty())
+      << "it names no account";
+}
+
 // --- needs and waitsFor
 
 TEST(ControllerNeeds, AreMetByOneObjectEach) {
