@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "criticalservice/default_roles.h"
 #include "criticalservice/dependencies.h"
 #include "kube/api_calls.h"
 #include "kube/fields.h"
@@ -24,13 +25,6 @@ namespace {
 using cluster::kNone;
 using cluster::Slot;
 using cluster::SlotInfo;
-
-// Kubernetes makes these ClusterRoles by itself.
-bool isDefaultRole(const kube::ObjectKey& role) {
-  static constexpr std::string_view kDefaults[] = {"cluster-admin", "admin", "edit", "view"};
-  return role.type == kube::kClusterRoles &&
-         (role.name.starts_with("system:") || std::ranges::find(kDefaults, role.name) != std::end(kDefaults));
-}
 
 bool isCondition(const kube::Value& content, std::string_view type, std::string_view status) {
   const kube::Value* condition = kube::statusCondition(content, type);
@@ -426,9 +420,7 @@ class AssumptionFinder {
     }
     const ControllerNeeds needs(model_, manifests);
     for (uint32_t number = 0; number < model_.controllers.size(); ++number) {
-      const bool hasWork =
-          std::ranges::any_of(compiled_.goal, [&](Slot slot) { return isRemovedBy(number, slot); });
-      if (!hasWork) continue;
+      if (workOf(number).empty()) continue;
       const cluster::FinalizerController& controller = model_.controllers[number];
       if (isOutside(number)) {
         addUsageRemover(number);
@@ -446,6 +438,7 @@ class AssumptionFinder {
         addRights(finder, name, model_.slots[controller.runsIn].key);
       if (controller.runsIn != kNone) addJob(name, controller.runsIn);
       if (controller.runsIn != kNone) addMissingRights(needs, number);
+      addActingWithoutRights(needs, number);
     }
   }
 
@@ -572,7 +565,7 @@ class AssumptionFinder {
   void addRights(const criticalservice::DependencyFinder& finder, const std::string& name,
                  const kube::ObjectKey& workload) {
     for (const criticalservice::Dependency& right : finder.rightsOf(workload)) {
-      if (model_.find(right.object) || isDefaultRole(right.object)) continue;
+      if (model_.find(right.object) || criticalservice::isDefaultRole(right.object)) continue;
       const bool isAccount = right.object.type == kube::kServiceAccounts;
       add(right.object,
           name + " has the rights that it needs: " + nameOf(right.object) +
@@ -581,20 +574,43 @@ class AssumptionFinder {
     }
   }
 
+  // The objects of the goal from which the controller removes its finalizer.
+  std::vector<Slot> workOf(uint32_t number) const {
+    std::vector<Slot> work;
+    for (const Slot slot : compiled_.goal) {
+      const bool isRemoved =
+          std::ranges::any_of(model_.slots[slot].removals,
+                              [&](const cluster::Removal& removal) { return removal.controller == number; });
+      if (isRemoved) work.push_back(slot);
+    }
+    return work;
+  }
+
   // Rights that no file gives may come from elsewhere, or nowhere.
   void addMissingRights(const ControllerNeeds& needs, uint32_t number) {
     const cluster::FinalizerController& controller = model_.controllers[number];
-    std::vector<Slot> lacking;
-    for (const Slot slot : compiled_.goal) {
-      const SlotInfo& info = model_.slots[slot];
-      if (isRemovedBy(number, slot) && needs.lacksRights(controller.runsIn, info.key))
-        lacking.push_back(slot);
-    }
+    std::vector<Slot> lacking = workOf(number);
+    std::erase_if(lacking,
+                  [&](Slot slot) { return !needs.lacksRights(controller.runsIn, model_.slots[slot].key); });
     if (lacking.empty()) return;
     add(model_.slots[controller.runsIn].key, "controller " + controller.name + " may take finalizer " +
                                                  controller.finalizer + " off " + names_.list(lacking) +
                                                  ": no binding in the files lets its ServiceAccount update " +
                                                  (lacking.size() == 1 ? "it" : "them"));
+  }
+
+  // The same of the ServiceAccounts as which it acts.
+  void addActingWithoutRights(const ControllerNeeds& needs, uint32_t number) {
+    std::map<kube::ObjectKey, std::vector<Slot>> lacking;
+    for (const Slot slot : workOf(number)) {
+      for (const kube::ObjectKey& account :
+           needs.actingWithoutRights(scenario_.controllers[number], model_.slots[slot].key))
+        lacking[account].push_back(slot);
+    }
+    for (const auto& [account, objects] : lacking)
+      add(account, "controller " + model_.controllers[number].name + " may do its work for " +
+                       names_.list(objects) + " as " + nameOf(account) +
+                       ": no binding in the files lets that ServiceAccount write in its namespace");
   }
 
   const Scenario& scenario_;
