@@ -1,8 +1,8 @@
 // What a controller needs beside its Pods, and what it waits for: written down, or read off bindings.
-#include <algorithm>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "replay/assumptions.h"
 #include "tests/replay/play.h"
