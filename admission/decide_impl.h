@@ -16,7 +16,7 @@ struct EntryFacts {
   // Neither of the two: the provider's type is not known well enough.
   bool providerPresent = false;
   bool providerGone = false;
-  // Of a dependency alone: the provider is present, and what it owns may be this object.
+  // For a dependency only: the provider is present, and this object may be one that it owns.
   bool providerAwaitsOwned = false;
 };
 

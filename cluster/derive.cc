@@ -240,6 +240,8 @@ bool hasEnded(const kube::Value& job) {
   });
 }
 
+namespace {
+
 // Returns true for a Pod without owner that has run to its end: a workload replaces its own.
 bool hasStoppedForGood(const Builder& builder, Slot slot) {
   const kube::Object* source = builder.sources[slot];
@@ -247,6 +249,8 @@ bool hasStoppedForGood(const Builder& builder, Slot slot) {
          source->meta.ownerReferences.empty() &&
          kube::isFinalPhase(kube::textAt(source->content, {"status", "phase"}));
 }
+
+}  // namespace
 
 void deriveChildren(Builder& builder) {
   Model& model = builder.model;

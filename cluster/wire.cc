@@ -186,7 +186,7 @@ std::vector<Slot> slotsOf(const Model& model, const std::vector<Dependency>& nee
   return slots;
 }
 
-// Two bindings of one account give the same.
+// Returns true if two bindings of one account give it the same rights.
 bool giveTheSame(const Builder& builder, Slot one, Slot other) {
   const kube::Object& first = *builder.sources[one];
   const kube::Object& second = *builder.sources[other];
@@ -203,8 +203,8 @@ bool giveTheSame(const Builder& builder, Slot one, Slot other) {
              criticalservice::rulesOf(*builder.sources[*otherSlot]);
 }
 
-// What an account acts by, of these objects: each binding with its role. What belongs to no binding of them
-// is needed alone.
+// Returns the objects by which an account acts. A binding goes together with its role, and bindings that give
+// the same are ways of one entry; each other object is an entry of its own.
 std::vector<Ways> rightsOf(const Builder& builder, const std::vector<Slot>& needed) {
   std::vector<Ways> rights;
   std::set<Slot> roles;

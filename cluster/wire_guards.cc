@@ -181,7 +181,6 @@ void addWebhook(Builder& builder, Slot configuration, const kube::CalledWebhook&
 // stored.
 void addConversion(Builder& builder, Slot crd, const kube::CallAddress& address) {
   if (address.isUrl()) return;
-
   Interception interception = called(builder, crd, address);
   interception.onCreate = interception.onUpdate = interception.onDelete = interception.onCleanup = true;
   interception.onCrdCleanup = kube::cleanupConverts(*builder.content(crd));

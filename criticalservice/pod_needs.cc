@@ -158,7 +158,7 @@ bool hasPortNamed(const kube::Object& object, std::string_view name) {
     });
   };
   forEachItem(podTemplate->at({"spec", "containers"}), look);
-  // Of init containers, those that run beside the others (sidecars).
+  // Sidecars: init containers that go on running beside the others.
   forEachItem(podTemplate->at({"spec", "initContainers"}), [&](const kube::Value& container) {
     if (kube::textAt(container, {"restartPolicy"}) == "Always") look(container);
   });

@@ -1,5 +1,5 @@
-// Roles and ClusterRoles: what their rules allow, as far as it can be seen that one allows less than before,
-// and whose rules they collect.
+// Roles and ClusterRoles: what their rules allow, whether a changed one visibly allows less, and whose rules
+// an aggregating one collects.
 #pragma once
 
 #include <string>
@@ -24,8 +24,8 @@ std::vector<RoleRule> rulesOf(const kube::Object& role);
 // A Role or ClusterRole as far as rights follow from it.
 struct RoleContent {
   kube::Labels labels = {};
-  // Of its aggregationRule: it has the rules of the ClusterRoles that one of these selects. The API server
-  // takes no selector that cannot be read.
+  // The selectors of its aggregationRule: it has the rules of each ClusterRole that one of them selects. A
+  // selector that cannot be read is left out; the API server refuses it.
   std::vector<kube::LabelSelector> aggregates = {};
   std::vector<RoleRule> rules = {};
 };

@@ -64,8 +64,8 @@ std::vector<kube::ObjectKey> WritingRights::partsOf(const kube::ObjectKey& role)
   return parts;
 }
 
-// What is not known may grant anything; what else Kubernetes brings, whose names begin with "system:", lets
-// nobody write to objects of somebody's type.
+// A role that is not known may grant anything. The other roles of Kubernetes, whose names begin with
+// "system:", let nobody write to objects of custom types.
 template <class Allow>
 WritingRights::Ways WritingRights::waysBy(const Binding& binding, Allow allow) const {
   const auto role = roles_.find(binding.role);

@@ -266,8 +266,7 @@ class AssumptionFinder {
     };
     const kube::Object* pod = object(info.key);
     return std::ranges::any_of(info.owners, isJob) ||
-           (pod != nullptr && std::ranges::find(pod->meta.finalizers, kube::kJobTrackingFinalizer) !=
-                                  pod->meta.finalizers.end());
+           (pod != nullptr && kube::hasFinalizer(pod->meta, kube::kJobTrackingFinalizer));
   }
 
   static bool namesVersions(const kube::CalledWebhook& webhook) {
@@ -468,18 +467,11 @@ class AssumptionFinder {
   // What Pods, volumes or addresses make use of an object is not followed.
   void addUsageRemover(uint32_t number) {
     const cluster::FinalizerController& controller = model_.controllers[number];
-    for (const Slot slot : compiled_.goal) {
-      if (!isRemovedBy(number, slot) || !kube::isUsageFinalizer(controller.from, controller.finalizer))
-        continue;
+    if (!kube::isUsageFinalizer(controller.from, controller.finalizer)) return;
+    for (const Slot slot : workOf(number))
       add(model_.slots[slot].key, "Kubernetes removes finalizer " + controller.finalizer + " from " +
                                       names_.of(slot) +
                                       " once nothing uses it: whether something does is not followed");
-    }
-  }
-
-  bool isRemovedBy(uint32_t number, Slot slot) const {
-    return std::ranges::any_of(model_.slots[slot].removals,
-                               [&](const cluster::Removal& removal) { return removal.controller == number; });
   }
 
   // The machine lets it finish at some moment; no file says that it does. It matters where something waits

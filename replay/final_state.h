@@ -41,9 +41,9 @@ class FinalState {
 
   // --- what is missing, in words
 
-  // What keeps a workload, or a Pod, from starting, with the webhooks that refuse it; empty: nothing does.
+  // Returns why a workload, or a Pod, does not start, with the webhooks that refuse it; empty: it may start.
   DeadCalls whyNotStarted(cluster::Slot slot) const;
-  // Of the rights by which the controllers in a workload act; empty: none.
+  // Returns the first right that the controllers in a workload lack; empty: they lack none.
   std::string missingRight(cluster::Slot workload) const;
   // "rolebindings/tenant/cleanup, which is gone".
   std::string missing(const cluster::RemovalNeeds::Need& need) const;
@@ -59,7 +59,7 @@ class FinalState {
 
  private:
   DeadCalls refused(cluster::Slot slot, bool cluster::Interception::*request, const std::string& what) const;
-  // Of each way the first object that is not there.
+  // Returns, for each way, its first object that is not there.
   std::vector<cluster::Slot> lostOf(const cluster::Ways& ways) const;
 
   const cluster::Model& model_;

@@ -59,8 +59,6 @@ class Finder {
     std::erase_if(workloads_, [this](const kube::Object* workload) { return runsNothing(*workload); });
   }
 
-  bool isCarried(const OfType& what) const { return carriers_.contains(what); }
-
   // A CriticalService says who removes it, whether that is among the objects or not.
   bool isOfService(const OfType& what) const {
     return std::ranges::any_of(services_, [&](const auto& service) { return names(service, what); });
@@ -77,7 +75,7 @@ class Finder {
   std::vector<UnremovedFinalizer> unremoved() const {
     std::vector<UnremovedFinalizer> all;
     for (const auto& [what, carriers] : carriers_) {
-      if (isOfKnownController(what.second) || !find(what, carriers).empty()) continue;
+      if (!find(what, carriers).empty()) continue;
       std::vector<std::string> clauses{"no CriticalService, no metadata.managedFields and no role for " +
                                        what.first.resource + "/finalizers names a workload in the files"};
       addNearServices(what, clauses);
@@ -93,7 +91,6 @@ class Finder {
   using Found = std::map<kube::ObjectKey, std::string>;
 
   Found find(const OfType& what, const std::vector<const kube::Object*>& carriers) const {
-    if (isOfKnownController(what.second)) return {};
     Found found = byServices(what);
     if (found.empty()) found = byManagers(what, carriers);
     return found.empty() ? byRoles(what) : found;
@@ -101,10 +98,11 @@ class Finder {
 
   void addCarrier(const kube::GroupResource& type, const kube::Object& object,
                   const std::vector<std::string>& finalizers) {
-    for (const std::string& finalizer : finalizers) carriers_[{type, finalizer}].push_back(&object);
+    for (const std::string& finalizer : finalizers)
+      if (!isOfKnownController(finalizer)) carriers_[{type, finalizer}].push_back(&object);
   }
 
-  // Of a type whose Pods the machine runs.
+  // Returns true if the machine runs the Pods of that type.
   static bool runsPods(const kube::GroupResource& type) {
     return type == kube::kPods ||
            (kube::findWorkloadType(type) != nullptr && type != kube::kReplicationControllers);
@@ -276,17 +274,22 @@ std::vector<UnremovedFinalizer> findUnremovedFinalizers(const std::vector<const 
 
 std::vector<OutsideRemover> findOutsideRemovers(const std::vector<const kube::Object*>& objects,
                                                 const kube::ResourceMap& types) {
-  const Finder finder(objects, types);
   std::vector<OutsideRemover> all;
   const auto look = [&](const char* name, std::string_view finalizer, const kube::GroupResource& from) {
-    if (finder.isCarried({from, std::string(finalizer)}) &&
-        !finder.isOfService({from, std::string(finalizer)}))
-      all.push_back({name, std::string(finalizer), from});
+    const auto carries = [&](const kube::Object* object) {
+      return object->key.type == from && kube::hasFinalizer(object->meta, finalizer);
+    };
+    if (std::ranges::any_of(objects, carries)) all.push_back({name, std::string(finalizer), from});
   };
   look("cloud-controller-manager", kube::kLoadBalancerFinalizer, kube::kServices);
   look("external-provisioner", kube::kProvisionerFinalizer, kube::kPersistentVolumes);
   for (const kube::UsageFinalizer& usage : kube::kUsageFinalizers)
     look("kube-controller-manager", usage.finalizer, usage.type);
+  if (all.empty()) return all;
+  const Finder finder(objects, types);
+  std::erase_if(all, [&](const OutsideRemover& one) {
+    return finder.isOfService({one.from, one.finalizer});
+  });
   return all;
 }
 

@@ -57,9 +57,10 @@ class NeededWorkloads {
     found_.push_back({nameOf(key), text, text});
   }
 
+  bool isGoal(Slot slot) const { return std::ranges::binary_search(compiled_.goal, slot); }
   bool isGoal(const kube::ObjectKey& key) const {
     const auto slot = model_.find(key);
-    return slot && std::ranges::find(compiled_.goal, *slot) != compiled_.goal.end();
+    return slot && isGoal(*slot);
   }
 
   // The machine takes what is there for Ready; a Pod that has ended, and a scale of 0, it follows.
@@ -96,7 +97,7 @@ class NeededWorkloads {
     std::vector<Slot> bare;
     for (const Slot slot : podsOn(node.key.name)) {
       const bool isNeeded = runsNeeded(slot);
-      if (std::ranges::find(compiled_.goal, slot) != compiled_.goal.end()) going.push_back(slot);
+      if (isGoal(slot)) going.push_back(slot);
       if (isNeeded) needed.push_back(slot);
       if (isNeeded && model_.slots[slot].owners.empty()) bare.push_back(slot);
     }

@@ -1,6 +1,6 @@
-// What the files say about workloads that somebody needs (a controller runs in them, or a webhook's Service
-// selects them), and that the machine does not follow: their status, their Nodes, and what their Pods name.
-// Internal to replay/.
+// assumedOfNeededWorkloads: assumptions about the workloads in which a controller runs, or that a webhook's
+// Service selects. The machine does not follow their status, their Nodes, and the classes that their Pods
+// name. Internal to replay/.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace lastout::replay {
 
-// Of one name the manifest that counts.
+// Each object by its name; if several manifests have one name, the one that counts.
 using ManifestsByKey = std::map<kube::ObjectKey, const kube::Object*>;
 
 // Returns an assumption for each that could stop an object of the goal.
