@@ -48,16 +48,10 @@ void bindVolumes(Builder& builder);
 // Return true if the Job's manifest has it suspended; if its status has it complete or failed.
 bool isSuspended(const kube::Value& job);
 bool hasEnded(const kube::Value& job);
-// Returns true if the claim of the volume was deleted: one that has its name now is another.
-bool isReleased(const kube::Value& volume);
 // Returns true if the claims that the StatefulSet makes are deleted with it.
 bool deletesClaims(const kube::Value& statefulSet);
 // The names of the claims that a workload's Pod template (or a Pod itself) mounts.
 std::vector<std::string> mountedClaims(const kube::Value& content, ModelRole role);
-// True if the claim is bound to the volume; `volumeOfClaim` and `claimOfVolume`: which the other one is, as
-// either says (spec.volumeName, spec.claimRef); nullopt: it says nothing.
-bool isBound(const kube::ObjectKey& claim, const std::optional<kube::ObjectKey>& volumeOfClaim,
-             const kube::ObjectKey& volume, const std::optional<kube::ObjectKey>& claimOfVolume);
 // Makes Pods for up to `count` replicas of a workload, the first `present` of them there at start; derived
 // slots only.
 void addPods(Model& model, Slot workload, size_t count, size_t present);

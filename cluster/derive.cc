@@ -8,6 +8,7 @@
 #include "cluster/builder.h"
 #include "criticalservice/pod_needs.h"
 #include "kube/encoding.h"
+#include "kube/pods.h"
 #include "kube/well_known.h"
 
 namespace lastout::cluster {
@@ -184,8 +185,6 @@ void deriveClaims(Builder& builder, Slot set) {
 
 }  // namespace
 
-bool isReleased(const kube::Value& volume) { return kube::textAt(volume, {"status", "phase"}) == "Released"; }
-
 bool deletesClaims(const kube::Value& statefulSet) {
   return kube::textAt(statefulSet, {"spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted"}) ==
          "Delete";
@@ -271,15 +270,9 @@ void deriveChildren(Builder& builder) {
 }
 
 std::vector<std::string> mountedClaims(const kube::Value& content, ModelRole role) {
-  const kube::Value* volumes = role == ModelRole::Pod ? content.at({"spec", "volumes"})
-                                                      : content.at({"spec", "template", "spec", "volumes"});
-  std::vector<std::string> claims;
-  if (volumes == nullptr || volumes->asList() == nullptr) return claims;
-  for (const kube::Value& volume : *volumes->asList()) {
-    const kube::Value* name = volume.at({"persistentVolumeClaim", "claimName"});
-    if (name != nullptr && name->asString() != nullptr) claims.push_back(*name->asString());
-  }
-  return claims;
+  if (role == ModelRole::Pod)
+    return kube::claimsOf(content.find("spec"), kube::textAt(content, {"metadata", "name"}));
+  return kube::claimsOf(content.at({"spec", "template", "spec"}), {});
 }
 
 void mountClaims(Builder& builder) {
@@ -299,31 +292,22 @@ void mountClaims(Builder& builder) {
   }
 }
 
-bool isBound(const kube::ObjectKey& claim, const std::optional<kube::ObjectKey>& volumeOfClaim,
-             const kube::ObjectKey& volume, const std::optional<kube::ObjectKey>& claimOfVolume) {
-  if (claimOfVolume) return *claimOfVolume == claim && volumeOfClaim.value_or(volume) == volume;
-  return volumeOfClaim == volume;
-}
-
 void bindVolumes(Builder& builder) {
   Model& model = builder.model;
-  const auto keyAt = [&](Slot slot, const kube::GroupResource& type,
-                         std::initializer_list<std::string_view> space,
-                         std::initializer_list<std::string_view> name) -> std::optional<kube::ObjectKey> {
+  const auto boundTo = [&](Slot slot, auto otherOf) {
     const kube::Value* content = builder.content(slot);
-    if (content == nullptr || kube::textAt(*content, name).empty()) return std::nullopt;
-    return kube::ObjectKey{type, kube::textAt(*content, space), kube::textAt(*content, name)};
+    return content == nullptr ? std::nullopt : otherOf(*content);
   };
   for (Slot volume = 0; volume < model.slots.size(); ++volume) {
     SlotInfo& info = model.slots[volume];
     const kube::Value* content = builder.content(volume);
-    if (info.role != ModelRole::PersistentVolume || (content != nullptr && isReleased(*content))) continue;
-    const auto claimOfVolume = keyAt(volume, kube::kPersistentVolumeClaims, {"spec", "claimRef", "namespace"},
-                                     {"spec", "claimRef", "name"});
+    if (info.role != ModelRole::PersistentVolume || (content != nullptr && kube::isReleased(*content)))
+      continue;
+    const auto claimOfVolume = boundTo(volume, kube::claimOf);
     for (Slot claim = 0; claim < model.slots.size(); ++claim) {
       if (model.slots[claim].role != ModelRole::PersistentVolumeClaim) continue;
-      const auto volumeOfClaim = keyAt(claim, kube::kPersistentVolumes, {}, {"spec", "volumeName"});
-      if (isBound(model.slots[claim].key, volumeOfClaim, info.key, claimOfVolume))
+      const auto volumeOfClaim = boundTo(claim, kube::volumeOf);
+      if (kube::isBound(model.slots[claim].key, volumeOfClaim, info.key, claimOfVolume))
         info.children.push_back(claim);
     }
   }

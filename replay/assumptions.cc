@@ -9,6 +9,7 @@
 #include "criticalservice/dependencies.h"
 #include "kube/api_calls.h"
 #include "kube/fields.h"
+#include "kube/pods.h"
 #include "kube/selector.h"
 #include "kube/well_known.h"
 #include "replay/controller_needs.h"
@@ -273,14 +274,12 @@ class AssumptionFinder {
 
   // Its kubelet has to say that a Pod has stopped.
   void addNode(const kube::Object& node) {
-    const kube::Value* ready = kube::statusCondition(node.content, "Ready");
-    if (ready == nullptr || kube::textAt(*ready, {"status"}) == "True") return;
+    if (kube::whyPodsStay(node.content).empty()) return;
     std::vector<Slot> pods;
     for (const Slot slot : compiled_.goal) {
       const kube::Object* pod =
           model_.slots[slot].role == cluster::ModelRole::Pod ? object(model_.slots[slot].key) : nullptr;
-      if (pod != nullptr && kube::textAt(pod->content, {"spec", "nodeName"}) == node.key.name)
-        pods.push_back(slot);
+      if (pod != nullptr && kube::nodeThatEnds(*pod) == node.key.name) pods.push_back(slot);
     }
     if (!pods.empty())
       add(node.key,

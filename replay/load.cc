@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "criticalservice/finalizer_removers.h"
 #include "kube/messages.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
-#include "replay/finalizer_removers.h"
 #include "replay/scenario.h"
 #include "replay/sources.h"
 #include "replay/spec.h"
@@ -122,7 +122,8 @@ class Loader {
     for (const cluster::WorkSpec& work : scenario_.works) {
       for (const kube::Object& object : work.manifests) objects.push_back(&object);
     }
-    for (FinalizerRemover& remover : findFinalizerRemovers(objects, scenario_.types)) {
+    for (criticalservice::FinalizerRemover& remover :
+         criticalservice::findFinalizerRemovers(objects, scenario_.types)) {
       ScenarioController controller;
       controller.name = remover.workload.name;
       const std::string text = kube::toString(remover.workload);

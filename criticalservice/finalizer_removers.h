@@ -7,7 +7,7 @@
 
 #include "kube/object.h"
 
-namespace lastout::replay {
+namespace lastout::criticalservice {
 
 // A workload that removes a finalizer from the objects of a type.
 struct FinalizerRemover {
@@ -26,4 +26,4 @@ struct FinalizerRemover {
 std::vector<FinalizerRemover> findFinalizerRemovers(const std::vector<const kube::Object*>& objects,
                                                     const kube::ResourceMap& types);
 
-}  // namespace lastout::replay
+}  // namespace lastout::criticalservice

@@ -1,4 +1,4 @@
-#include "replay/finalizer_removers.h"
+#include "criticalservice/finalizer_removers.h"
 
 #include <algorithm>
 #include <map>
@@ -13,10 +13,8 @@
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
-namespace lastout::replay {
+namespace lastout::criticalservice {
 namespace {
-
-using criticalservice::forEachItem;
 
 // A finalizer on the objects of one type.
 using OfType = std::pair<kube::GroupResource, std::string>;
@@ -43,15 +41,13 @@ class Finder {
     for (const kube::Object* object : objects) {
       objects_.emplace(object->key, object);
       rights_.put(*object);
-      if (criticalservice::podTemplateOf(*object) != nullptr && isTopWorkload(*object))
-        workloads_.push_back(object);
-      if (object->key.type == criticalservice::criticalServiceType()) readService(*object, types);
+      if (podTemplateOf(*object) != nullptr && isTopWorkload(*object)) workloads_.push_back(object);
+      if (object->key.type == criticalServiceType()) readService(*object, types);
       addCarrier(object->key.type, *object, object->meta.finalizers);
       addCarrier(kube::kPods, *object,
-                 criticalservice::textsAt(object->content, {"spec", "template", "metadata", "finalizers"}));
+                 textsAt(object->content, {"spec", "template", "metadata", "finalizers"}));
       if (object->key.type == kube::kNamespaces)
-        addCarrier(kube::kNamespaces, *object,
-                   criticalservice::textsAt(object->content, {"spec", "finalizers"}));
+        addCarrier(kube::kNamespaces, *object, textsAt(object->content, {"spec", "finalizers"}));
     }
   }
 
@@ -82,19 +78,18 @@ class Finder {
   }
 
   void readService(const kube::Object& object, const kube::ResourceMap& types) {
-    if (auto service = criticalservice::parse(object, types)) services_.push_back(std::move(*service));
+    if (auto service = parse(object, types)) services_.push_back(std::move(*service));
   }
 
   Found byServices(const OfType& what) const {
     Found found;
-    for (const criticalservice::CriticalService& service : services_) {
+    for (const CriticalService& service : services_) {
       const auto provider = objects_.find(service.provider);
-      if (provider == objects_.end() || criticalservice::podTemplateOf(*provider->second) == nullptr)
-        continue;
-      for (const criticalservice::Criterion& criterion : criticalservice::writtenCriteria(service)) {
-        const auto* one = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
+      if (provider == objects_.end() || podTemplateOf(*provider->second) == nullptr) continue;
+      for (const Criterion& criterion : writtenCriteria(service)) {
+        const auto* one = std::get_if<FinalizerCriterion>(&criterion);
         if (one != nullptr && one->type == what.first && one->finalizerName == what.second)
-          found.emplace(service.provider, criticalservice::nameInWords(service.meta.name) + " says so");
+          found.emplace(service.provider, nameInWords(service.meta.name) + " says so");
       }
     }
     return found;
@@ -113,7 +108,7 @@ class Finder {
 
   static bool isCalled(const kube::Object& workload, const std::string& name) {
     bool isIt = workload.key.name == name;
-    forEachItem(criticalservice::podTemplateOf(workload)->at({"spec", "containers"}),
+    forEachItem(podTemplateOf(workload)->at({"spec", "containers"}),
                 [&](const kube::Value& container) { isIt |= kube::textAt(container, {"name"}) == name; });
     return isIt;
   }
@@ -137,9 +132,8 @@ class Finder {
   Found byRoles(const OfType& what) const {
     Found found;
     for (const kube::Object* workload : workloads_) {
-      const criticalservice::WritingRights::Account account{
-          workload->key.namespaceName,
-          criticalservice::serviceAccountOf(*criticalservice::podTemplateOf(*workload))};
+      const WritingRights::Account account{workload->key.namespaceName,
+                                           serviceAccountOf(*podTemplateOf(*workload))};
       if (const auto role = rights_.roleForFinalizersOf(account, what.first))
         found.emplace(workload->key, kube::toString(*role) + " lets its ServiceAccount update " +
                                          what.first.resource + "/finalizers");
@@ -149,8 +143,8 @@ class Finder {
 
   std::map<kube::ObjectKey, const kube::Object*> objects_;
   std::vector<const kube::Object*> workloads_;
-  std::vector<criticalservice::CriticalService> services_;
-  criticalservice::WritingRights rights_;
+  std::vector<CriticalService> services_;
+  WritingRights rights_;
   std::map<OfType, std::vector<const kube::Object*>> carriers_;
 };
 
@@ -161,4 +155,4 @@ std::vector<FinalizerRemover> findFinalizerRemovers(const std::vector<const kube
   return Finder(objects, types).run();
 }
 
-}  // namespace lastout::replay
+}  // namespace lastout::criticalservice
