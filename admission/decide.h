@@ -31,7 +31,7 @@ struct ServiceRules {
 enum class GuardRole : uint8_t {
   Service,   // the CriticalService itself, or the CRD of CriticalServices: its provider must be absent
   Provider,  // its provider: its criteria must hold
-  ProviderAncestor,  // the namespace, the CRD or an owner of its provider, whose deletion deletes it: as
+  ProviderAncestor,  // the Namespace, the CRD or an owner of its provider, whose deletion deletes it: as
                      // Provider while the provider is present
   Dependency,        // needed by its provider: the provider must be absent, or wait only for objects that it
                      // owns, while nothing waits for the provider

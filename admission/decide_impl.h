@@ -9,12 +9,15 @@ namespace detail {
 
 // The facts about one guard entry, each looked up once.
 struct EntryFacts {
-  bool held = false;    // in a provider whose finalizer does what a denial would
-  bool guards = false;  // the service is there, and its intent lets it guard in this role
-  bool providerPresent =
-      false;  // seen; when neither this nor providerGone, its type is not known well enough
+  // The entry is a provider's, and lastout's finalizer on it does what a denial would.
+  bool held = false;
+  // The service is there, and its intent lets it guard in this role.
+  bool guards = false;
+  // Neither of the two: the provider's type is not known well enough.
+  bool providerPresent = false;
   bool providerGone = false;
-  bool providerAwaitsOwned = false;  // present: what it owns may be this; of a dependency alone
+  // Of a dependency alone: the provider is present, and what it owns may be this object.
+  bool providerAwaitsOwned = false;
 };
 
 // `held`: isHeld().

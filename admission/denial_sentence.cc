@@ -74,7 +74,7 @@ void DenialText::writeSubject(TextWriter& text) const {
     return;
   }
   const bool holds = roleOf(blocker) == GuardRole::ProviderAncestor;
-  if (holds) writeParent(text, service);
+  if (holds) writeAncestor(text, service);
   const bool replaced = replacement(service).has_value();
   if (replaced) text << ", which replaced the one that was seen first";
   text.either(holds || replaced, ",", "").either(holds, " the provider of ", " is the provider of ");
@@ -87,7 +87,7 @@ void DenialText::writeSubject(TextWriter& text) const {
 }
 
 // A namespace, a CRD, or what owns the provider.
-void DenialText::writeParent(TextWriter& text, const criticalservice::CriticalService& service) const {
+void DenialText::writeAncestor(TextWriter& text, const criticalservice::CriticalService& service) const {
   const bool isSeen = graph_.find(service.provider).has_value();
   const bool defines = object_.isOf(kube::kCustomResourceDefinitions);
   text.either(isSeen, "", " may");

@@ -77,7 +77,7 @@ class DenialText {
 
   std::string sentence(size_t longestName, bool withRoots) const;
   void writeSubject(TextWriter& text) const;
-  void writeParent(TextWriter& text, const criticalservice::CriticalService& service) const;
+  void writeAncestor(TextWriter& text, const criticalservice::CriticalService& service) const;
   void writeNeed(TextWriter& text, const Blocker& blocker) const;
   Remedy writeList(TextWriter& text, size_t longestName) const;
   void writeAdvice(TextWriter& text, const Remedy& remedy, bool withRoots) const;

@@ -75,16 +75,23 @@ void explainAllowed(Explanation& explanation, const graph::Graph& graph, const G
   explanation.message = text.take();
 }
 
-bool holds(const graph::Graph& graph, graph::ObjectId object, const kube::ObjectKey& key,
-           const criticalservice::Criterion& criterion) {
-  if (!criticalservice::doubtOf(criterion).empty()) return false;
+// By its key alone: a criterion about finalizers also asks for what the object carries.
+bool mayHold(const kube::ObjectKey& key, const criticalservice::Criterion& criterion) {
   if (const auto* specific = std::get_if<criticalservice::SpecificResourceCriterion>(&criterion))
     return specific->object == key;
-  if (criticalservice::typeOf(criterion) != key.type) return false;
+  const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
+  return criticalservice::typeOf(criterion) == key.type &&
+         (finalizer == nullptr || !leavesOut(*finalizer, key));
+}
+
+bool holds(const graph::Graph& graph, const kube::ObjectKey& key,
+           const criticalservice::Criterion& criterion) {
+  if (!mayHold(key, criterion)) return false;
+  const auto object = graph.find(key);
+  if (!object || graph.isTerminating(*object)) return false;
   const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
   if (finalizer == nullptr) return true;
-  if (leavesOut(*finalizer, key)) return false;
-  const std::vector<std::string_view> carried = graph.finalizers(object);
+  const std::vector<std::string_view> carried = graph.finalizers(*object);
   return std::ranges::find(carried, finalizer->finalizerName) != carried.end();
 }
 
@@ -180,18 +187,19 @@ Explanation explain(const graph::Graph& graph, const GuardIndex& index, const ku
 std::optional<OwnHolder> ownHolder(const graph::Graph& graph, const criticalservice::CriticalService& service,
                                    const criticalservice::Criterion& criterion,
                                    const Dependencies& dependencies) {
+  if (!criticalservice::doubtOf(criterion).empty()) return std::nullopt;
+  const auto holding = [&](const kube::ObjectKey& key) { return holds(graph, key, criterion); };
   const kube::ObjectKey& provider = service.provider;
-  const auto holding = [&](const kube::ObjectKey& key) {
-    const auto object = graph.find(key);
-    return object && !graph.isTerminating(*object) && holds(graph, *object, key, criterion);
-  };
   if (holding(provider)) return OwnHolder{provider, "its own provider"};
-  if (!provider.namespaceName.empty()) {
+  const kube::GroupResource& type = criticalservice::typeOf(criterion);
+  if (type == kube::kNamespaces && !provider.namespaceName.empty()) {
     kube::ObjectKey home = kube::namespaceKey(provider.namespaceName);
     if (holding(home)) return OwnHolder{std::move(home), "the namespace of its own provider"};
   }
-  kube::ObjectKey definition = kube::crdKey(provider.type);
-  if (holding(definition)) return OwnHolder{std::move(definition), "the CRD of its own provider"};
+  if (type == kube::kCustomResourceDefinitions) {
+    kube::ObjectKey definition = kube::crdKey(provider.type);
+    if (holding(definition)) return OwnHolder{std::move(definition), "the CRD of its own provider"};
+  }
   for (const criticalservice::Dependency& dependency : dependencies) {
     if (holding(dependency.object)) return OwnHolder{dependency.object, "which its own provider needs"};
   }

@@ -27,9 +27,7 @@ class ContainerBlockers {
         // Its container takes along what it goes after, too; and all Namespaces wait for an APIService.
         if (blocker.cause.empty() || blocker.reason == "DiscoveryFails") continue;
         keep(kube::namespaceKey(one->key.namespaceName), blocker, one->key);
-        // A CRD's clean-up asks no webhook about a DELETE, but has to convert.
-        if (blocker.keeps || blocker.reason == "ConversionFails")
-          keep(kube::crdKey(one->key.type), blocker, one->key);
+        if (blocker.keeps || blocker.stopsCleanup) keep(kube::crdKey(one->key.type), blocker, one->key);
       }
     }
     for (auto& [container, kept] : kept_) finish(container.first, std::move(kept));
@@ -52,6 +50,7 @@ class ContainerBlockers {
     SpecBlocker& blocker = kept.blocker;
     blocker.refusesDeletion = false;
     blocker.keeps = true;
+    blocker.stopsCleanup = false;
     blocker.cause.clear();  // the chain to it leads through the objects
     blocker.objects.clear();
     const size_t count = kept.objects.size();

@@ -18,9 +18,10 @@ namespace lastout::admission {
 struct SpecBlocker {
   bool refusesDeletion = false;  // its DELETE is refused
   bool keeps = false;            // it stays once it is being deleted
-  std::string reason = {};   // "WebhookFails", "ConversionFails", "DiscoveryFails", "NodeNotReady", "InUse"
-  std::string message = {};  // a sentence: what fails and why, and what to do
-  std::string field = {};    // where the call is asked for; empty: Kubernetes itself
+  bool stopsCleanup = false;  // the clean-up of its CRD, which asks no webhook about a DELETE, cannot end it
+  std::string reason = {};    // "WebhookFails", "ConversionFails", "DiscoveryFails", "NodeNotReady", "InUse"
+  std::string message = {};   // a sentence: what fails and why, and what to do
+  std::string field = {};     // where the call is asked for; empty: Kubernetes itself
   // Why the first of the objects is the end of the chain: nobody answers its call, or it does not answer
   // itself. Empty: the object goes after these objects, and the graph says what these go after.
   std::string cause = {};

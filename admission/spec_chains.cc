@@ -75,7 +75,7 @@ SpecChains specChains(const graph::Graph& graph, graph::Vertex start, const Spec
 
 bool endsChain(const SpecBlocker& blocker, graph::EdgeKind kind) {
   if (blocker.cause.empty()) return false;
-  return blocker.keeps || kind != graph::EdgeKind::Instance || blocker.reason == "ConversionFails";
+  return blocker.keeps || blocker.stopsCleanup || kind != graph::EdgeKind::Instance;
 }
 
 }  // namespace lastout::admission

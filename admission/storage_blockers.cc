@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "criticalservice/pod_needs.h"
 #include "kube/messages.h"
@@ -39,10 +41,8 @@ class StorageFinder {
  public:
   StorageFinder(const Objects& objects, const kube::ResourceMap& types, SpecBlockers& found)
       : objects_(objects), types_(types), found_(found) {
-    for (const kube::Object* object : objects) {
-      byKey_.emplace(object->key, object);
-      addUser(*object);
-    }
+    for (const kube::Object* object : objects) byKey_.emplace(object->key, object);
+    for (const kube::Object* object : objects) addUser(*object);
   }
 
   void find() {
@@ -66,10 +66,11 @@ class StorageFinder {
     const kube::Value* podTemplate = isPod ? &object.content : criticalservice::podTemplateOf(object);
     if (podTemplate == nullptr || object.key.type == kube::kControllerRevisions) return;
     if (isPod ? !mayUseStorage(object) : !criticalservice::mayHavePods(object)) return;
-    for (const std::string& claim :
-         kube::claimsOf(podTemplate->find("spec"), isPod ? object.key.name : std::string()))
-      (isPod ? pods_ : workloads_)[{kube::kPersistentVolumeClaims, object.key.namespaceName, claim}]
-          .push_back(&object);
+    for (const kube::MountedClaim& mounted : kube::claimsOf(podTemplate->find("spec"), object.key.name)) {
+      const kube::ObjectKey claim{kube::kPersistentVolumeClaims, object.key.namespaceName, mounted.name};
+      if (!mounted.isEphemeral || (isPod && controls(object, claim)))
+        (isPod ? pods_ : workloads_)[claim].push_back(&object);
+    }
   }
 
   static Objects at(const std::map<kube::ObjectKey, Objects>& users, const kube::ObjectKey& claim) {
@@ -77,29 +78,43 @@ class StorageFinder {
     return found == users.end() ? Objects() : found->second;
   }
 
+  // The object that controls the other one, and may not be known itself; nullopt: none does.
+  std::optional<kube::ObjectKey> controllerOf(const kube::Object& one) const {
+    const auto owner = std::ranges::find_if(one.meta.ownerReferences, &kube::OwnerReference::controller);
+    if (owner == one.meta.ownerReferences.end()) return std::nullopt;
+    const kube::ResourceType* type = types_.findKind(kube::groupOf(owner->apiVersion), owner->kind);
+    if (type == nullptr) return std::nullopt;
+    kube::ObjectKey key{type->type, type->namespaced ? one.key.namespaceName : "", owner->name};
+    const kube::Object* known = object(key);
+    const bool isAnother =
+        known != nullptr && !known->meta.uid.empty() && !owner->uid.empty() && known->meta.uid != owner->uid;
+    return isAnother ? std::nullopt : std::optional(std::move(key));
+  }
+
+  bool controls(const kube::Object& pod, const kube::ObjectKey& claim) const {
+    const kube::Object* known = object(claim);
+    return known != nullptr && controllerOf(*known) == pod.key;
+  }
+
   // The object that makes the Pod, as far up as it is known; empty: nobody does.
-  std::string controllerOf(const kube::Object& pod) const {
+  std::string makerOf(const kube::Object& pod) const {
     std::string name;
     const kube::Object* one = &pod;
     for (size_t i = 0; one != nullptr && i < kMostControllers; ++i) {
-      const auto owner = std::ranges::find_if(one->meta.ownerReferences, &kube::OwnerReference::controller);
-      const kube::ResourceType* type = owner == one->meta.ownerReferences.end()
-                                           ? nullptr
-                                           : types_.findKind(kube::groupOf(owner->apiVersion), owner->kind);
-      if (type == nullptr) break;
-      const kube::ObjectKey key{type->type, type->namespaced ? pod.key.namespaceName : "", owner->name};
-      name = kube::toString(key);
-      one = object(key);
+      const auto controller = controllerOf(*one);
+      if (!controller) break;
+      name = kube::toString(*controller);
+      one = object(*controller);
     }
     return name;
   }
 
   // "pods/shop/db (being deleted)", "pods/shop/web-1 (of deployments.apps/shop/web)".
   std::string named(const kube::Object& user) const {
-    const std::string controller = controllerOf(user);
+    const std::string maker = makerOf(user);
     const std::string key = kube::toString(user.key);
     if (user.meta.deletionTimestamp) return key + " (being deleted)";
-    return controller.empty() ? key : key + " (of " + controller + ")";
+    return maker.empty() ? key : key + " (of " + maker + ")";
   }
 
   // `why`: ends before the users; empty: nobody asks for its deletion before they are gone.

@@ -65,17 +65,26 @@ class UnansweredFinder {
     const std::string name = "its Service " + address.service.namespaceName + "/" + address.service.name;
     const kube::Object* service = object(address.service);
     if (service == nullptr) return name + " " + std::string(source_.absent);
-    if (!kube::hasPort(service->content, address.port))
-      return name + " has no port " + std::to_string(address.port);
+    if (const std::string why = kube::whyUnreachable(service->content, address.port); !why.empty())
+      return name + " " + why;
     const kube::EndpointSource endpoints = kube::endpointSourceOf(service->content);
     if (endpoints == kube::EndpointSource::External) return std::nullopt;
     if (const auto isReady = hasReadyEndpoint(address.service))
       return *isReady ? std::nullopt : std::optional<std::string>("no endpoint of " + name + " is Ready");
     if (endpoints == kube::EndpointSource::ByHand) return std::nullopt;
-    const bool isBacked = std::ranges::any_of(objects_, [&](const kube::Object* one) {
-      return criticalservice::isBehind(*service, *one) && criticalservice::mayHavePods(*one);
-    });
-    return isBacked ? std::nullopt : std::optional<std::string>("no Pod is behind " + name);
+    return whyNoPod(*service, kube::targetPortName(service->content, address.port), name);
+  }
+
+  // The same of the Pods that there are, and of those that workloads make.
+  std::optional<std::string> whyNoPod(const kube::Object& service, const std::string& portName,
+                                      const std::string& name) const {
+    bool selectsPods = false;
+    for (const kube::Object* one : objects_) {
+      if (!criticalservice::isBehind(service, *one) || !criticalservice::mayHavePods(*one)) continue;
+      if (criticalservice::hasPortNamed(*one, portName)) return std::nullopt;
+      selectsPods = true;
+    }
+    return selectsPods ? name + " " + kube::lacksTargetPort(portName) : "no Pod is behind " + name;
   }
 
   // As the Service's EndpointSlices say; nullopt: there are none.
@@ -162,20 +171,23 @@ class UnansweredFinder {
     return known.empty() ? std::string() : " (" + kube::listed(known) + ")";
   }
 
-  // The clean-up of a CRD cannot delete what it cannot read.
+  // The clean-up of a CRD cannot delete what it cannot read: it may have to convert the object, or who
+  // removes the finalizers of that has.
   void addConversion(const kube::Object& crd) {
     const auto address = kube::calledConversionOf(crd.content);
     const auto why = address ? whyNot(*address) : std::nullopt;
     if (!why) return;
     const std::string name = kube::toString(crd.key);
-    const SpecBlocker call{.reason = "ConversionFails",
-                           .message = "the conversion webhook of " + name + " does not answer, because " +
-                                      *why + "; bring it back, or set spec.conversion.strategy to None",
-                           .field = name + "#spec.conversion",
-                           .cause = "its conversion webhook does not answer, because " + *why,
-                           .objects = {crd.key}};
+    SpecBlocker call{.reason = "ConversionFails",
+                     .message = "the conversion webhook of " + name + " does not answer, because " + *why +
+                                "; bring it back, or set spec.conversion.strategy to None",
+                     .field = name + "#spec.conversion",
+                     .cause = "its conversion webhook does not answer, because " + *why,
+                     .objects = {crd.key}};
+    const bool cleanupConverts = kube::cleanupConverts(crd.content);
     for (const kube::Object* one : objects_) {
       if (one->key.type != kube::definedBy(crd.key.name)) continue;
+      call.stopsCleanup = cleanupConverts || !one->meta.finalizers.empty();
       const bool isWritten = one->meta.deletionTimestamp.has_value();
       add(*one, true, isWritten ? std::vector{withoutRemoval(*one)} : std::vector<std::string>(), call);
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/api_server.h"
 #include "kube/status_reason.h"
 
 namespace lastout::client {
@@ -11,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kSoon{20};  // the first wait for a state that passes
+constexpr milliseconds kShortBackoff{20};  // the first wait for a state that passes
 
 constexpr const char* kAnotherCluster = "another cluster answers at its address";
 
@@ -66,28 +67,28 @@ Reflector::Reflector(ReflectorOptions options, RandomFraction random, ReflectorH
       random_(std::move(random)),
       handlers_(std::move(handlers)),
       backoff_(options.backoff, random_),
-      soon_({std::min(kSoon, options.backoff.first), options.backoff.most}, random_) {}
+      shortBackoff_({std::min(kShortBackoff, options.backoff.first), options.backoff.most}, random_) {}
 
 Next Reflector::next(TimePoint now) {
   if (notBefore_ && now < *notBefore_) return WaitUntil{*notBefore_};
   notBefore_.reset();
-  if (now - heard_ >= options_.outage) {
-    doubted_ = true;
+  if (now - heardAt_ >= options_.outage) {
+    historyDoubted_ = true;
     listNext();
   }
   underWay_ = true;
-  asked_ = now;
-  watching_.reset();
+  askedAt_ = now;
+  watchingSince_.reset();
   progressed_ = false;
   if (phase_ == Phase::Watch) {
     const double factor = 1 + random_();
     return WatchFrom{
-        latest_,
+        resumeFrom_,
         seconds(static_cast<int64_t>(factor * std::chrono::duration<double>(options_.watchFor).count()))};
   }
   const size_t limit = inPages_ ? options_.page : 0;
   if (!continueToken_.empty()) return ListPage{"", continueToken_, limit};
-  ++list_;
+  ++listNumber_;
   listBegan_ = now;
   listVersion_.clear();
   return ListPage{fromCache_ ? "0" : "", "", limit};
@@ -104,23 +105,23 @@ bool Reflector::answeredBy(const std::string& cluster, TimePoint now) {
   }
   cluster_ = cluster;
   if (!isAnother) return true;
-  doubted_ = true;
-  if (std::exchange(knowledge_.listed, false)) know(SyncStatus::State::NeverSynced, kAnotherCluster);
+  historyDoubted_ = true;
+  if (std::exchange(knowledge_.listed, false)) setKnowledge(SyncStatus::State::NeverSynced, kAnotherCluster);
   return true;
 }
 
 bool Reflector::item(StreamedObject object, TimePoint now) {
   if (!underWay_ || phase_ != Phase::List) return false;
-  heard(now);
+  noteHeard(now);
   fromCache_ = false;
   const auto known = known_.find(keyOf(object.meta));
   if (known != known_.end()) {
     const std::string& version = known->second.version;
-    const bool twice = known->second.list == list_;  // pages of different versions may overlap
+    const bool twice = known->second.listNumber == listNumber_;  // pages of different versions may overlap
     const bool same = object.meta.resourceVersion == version && object.meta.uid == known->second.uid;
     if (twice && isOlder(object.meta.resourceVersion, version)) return true;
-    known->second.list = list_;
-    if (same && (twice || !doubted_)) return true;
+    known->second.listNumber = listNumber_;
+    if (same && (twice || !historyDoubted_)) return true;
   }
   upsert(std::move(object));
   return true;
@@ -129,7 +130,7 @@ bool Reflector::item(StreamedObject object, TimePoint now) {
 void Reflector::endOfPage(const std::string& resourceVersion, const std::string& continueToken,
                           TimePoint now) {
   if (!underWay_ || phase_ != Phase::List) return;
-  heard(now);
+  noteHeard(now);
   // Where later pages are of a later version, a watch from the first one's tells some changes again, and no
   // harm is done.
   if (listVersion_.empty()) listVersion_ = resourceVersion;
@@ -144,29 +145,29 @@ void Reflector::endOfPage(const std::string& resourceVersion, const std::string&
   }
   for (auto known = known_.begin(); known != known_.end();) {
     const auto here = known++;
-    if (here->second.list != list_) remove(here);
+    if (here->second.listNumber != listNumber_) remove(here);
   }
-  soon_.reset();
+  shortBackoff_.reset();
   fromCache_ = false;
   inPages_ = true;
-  doubted_ = false;
+  historyDoubted_ = false;
   continueToken_.clear();
-  latest_ = listVersion_;
+  resumeFrom_ = listVersion_;
   phase_ = Phase::Watch;
   underWay_ = false;
   knowledge_ = {SyncStatus::State::Stale, true, listBegan_, ""};
   handlers_.knowledge(knowledge_);
 }
 
-void Reflector::watching(TimePoint now) {
-  if (!underWay_ || phase_ != Phase::Watch || watching_) return;
-  watching_ = now;
-  know(SyncStatus::State::Synced, "");
+void Reflector::watchBegan(TimePoint now) {
+  if (!underWay_ || phase_ != Phase::Watch || watchingSince_) return;
+  watchingSince_ = now;
+  setKnowledge(SyncStatus::State::Synced, "");
 }
 
 bool Reflector::event(WatchEvent event, TimePoint now) {
   if (!underWay_ || phase_ != Phase::Watch) return false;
-  watching(now);
+  watchBegan(now);
   if (event.type == EventType::Error) {
     if (event.status.code == 0) event.status.code = kServerErrors;
     failed(event.status, now);
@@ -176,8 +177,8 @@ bool Reflector::event(WatchEvent event, TimePoint now) {
   if (event.type == EventType::Bookmark || isNews(event)) {
     // A server tells events in their order. What it tells too late may be followed by what it does not tell,
     // and by its version alone it cannot be told from what was overtaken by a removal.
-    if (isOlder(version, latest_)) {
-      failed(misbehaved("it told version " + version + " after version " + latest_), now);
+    if (isOlder(version, resumeFrom_)) {
+      failed(misbehaved("it told version " + version + " after version " + resumeFrom_), now);
       return false;
     }
     if (event.type == EventType::Deleted)
@@ -186,7 +187,7 @@ bool Reflector::event(WatchEvent event, TimePoint now) {
       upsert(std::move(event.object));
   }
   advance(version);
-  heard(now);
+  noteHeard(now);
   return true;
 }
 
@@ -201,27 +202,29 @@ bool Reflector::isNews(const WatchEvent& event) const {
 }
 
 void Reflector::advance(const std::string& version) {
-  if (version.empty() || version == latest_ || isOlder(version, latest_)) return;
-  latest_ = version;
+  if (version.empty() || version == resumeFrom_ || isOlder(version, resumeFrom_)) return;
+  resumeFrom_ = version;
   progressed_ = true;
 }
 
 void Reflector::ended(TimePoint now) {
   if (!underWay_) return;
   if (phase_ == Phase::List) return failed(misbehaved("its list stopped before its end"), now);
-  watching(now);
+  watchBegan(now);
   underWay_ = false;
   if (progressed_ || isSteady(now)) {
-    heard(now);
+    noteHeard(now);
     resetBackoff();
-    know(SyncStatus::State::Stale, "");
+    setKnowledge(SyncStatus::State::Stale, "");
   } else {
-    know(SyncStatus::State::Stale, "the API server ended the watch as soon as it had begun");
-    wait({}, now);
+    setKnowledge(SyncStatus::State::Stale, "the API server ended the watch as soon as it had begun");
+    backOff({}, now);
   }
 }
 
-bool Reflector::isSteady(TimePoint now) const { return watching_ && now - *watching_ >= options_.steady; }
+bool Reflector::isSteady(TimePoint now) const {
+  return watchingSince_ && now - *watchingSince_ >= options_.steady;
+}
 
 void Reflector::failed(const ServerStatus& status, TimePoint now) {
   if (!underWay_) return;
@@ -230,7 +233,7 @@ void Reflector::failed(const ServerStatus& status, TimePoint now) {
     listFailed(status);
   else
     watchFailed(status, now);
-  wait(status, now);
+  backOff(status, now);
 }
 
 // After a 429 the list goes on with the page that it stopped at. After any other failure it begins again: the
@@ -239,11 +242,12 @@ void Reflector::listFailed(const ServerStatus& status) {
   if (isExpired(status) && !continueToken_.empty()) inPages_ = false;
   if (status.code != kube::kTooManyRequests) listNext();
   if (status.code == kForbidden)
-    know(SyncStatus::State::Forbidden, reason(status));
+    setKnowledge(SyncStatus::State::Forbidden, reason(status));
   else if (status.code == kNotFound)
-    know(SyncStatus::State::NotServed, reason(status));
+    setKnowledge(SyncStatus::State::NotServed, reason(status));
   else
-    know(knowledge_.listed ? SyncStatus::State::Stale : SyncStatus::State::NeverSynced, reason(status));
+    setKnowledge(knowledge_.listed ? SyncStatus::State::Stale : SyncStatus::State::NeverSynced,
+                 reason(status));
 }
 
 void Reflector::watchFailed(const ServerStatus& status, TimePoint now) {
@@ -252,15 +256,15 @@ void Reflector::watchFailed(const ServerStatus& status, TimePoint now) {
   if (isSteady(now) || (cutOff && progressed_)) resetBackoff();
   // A stalled watch does not show that the server still has the history that we know: a server that was set
   // back would be silent, too, until it reaches our version again.
-  if (isSteady(now) && !stalled) heard_ = now;
-  doubted_ = doubted_ || status.code == kInvalidAnswer || status.isBehind;
+  if (isSteady(now) && !stalled) heardAt_ = now;
+  historyDoubted_ = historyDoubted_ || status.code == kInvalidAnswer || status.isBehind;
   if (!mayResume(status)) listNext();
   const bool isForbidden = status.code == kForbidden;
   const bool isNotServed = status.code == kNotFound;
-  know(isForbidden   ? SyncStatus::State::Forbidden
-       : isNotServed ? SyncStatus::State::NotServed
-                     : SyncStatus::State::Stale,
-       reason(status));
+  setKnowledge(isForbidden   ? SyncStatus::State::Forbidden
+               : isNotServed ? SyncStatus::State::NotServed
+                             : SyncStatus::State::Stale,
+               reason(status));
 }
 
 void Reflector::listNext() {
@@ -269,19 +273,18 @@ void Reflector::listNext() {
   continueToken_.clear();
 }
 
-void Reflector::wait(const ServerStatus& status, TimePoint now) {
+void Reflector::backOff(const ServerStatus& status, TimePoint now) {
   if (isBetweenStates(status)) {
-    notBefore_ = now + soon_.next();
+    notBefore_ = now + shortBackoff_.next();
     return;
   }
-  const milliseconds requested =
-      std::clamp(status.retryAfter.value_or(seconds(0)), seconds(0), kLongestRetryAfter);
+  const milliseconds requested = retryPauseOf({status.code, status.retryAfter});
   notBefore_ = now + std::max(backoff_.next(), requested);
 }
 
 void Reflector::resetBackoff() {
   backoff_.reset();
-  soon_.reset();
+  shortBackoff_.reset();
 }
 
 void Reflector::hurry() {
@@ -293,7 +296,7 @@ void Reflector::upsert(StreamedObject object) {
   const auto [known, isNew] = known_.try_emplace(keyOf(object.meta));
   if (!isNew && known->second.uid != object.meta.uid)
     handlers_.remove(removed(known->first, std::move(known->second.uid)));
-  known->second = {object.meta.resourceVersion, object.meta.uid, list_};
+  known->second = {object.meta.resourceVersion, object.meta.uid, listNumber_};
   handlers_.upsert(std::move(object));
 }
 
@@ -303,12 +306,12 @@ void Reflector::remove(KnownObjects::iterator known) {
   handlers_.remove(object);
 }
 
-void Reflector::heard(TimePoint now) {
-  heard_ = now;
+void Reflector::noteHeard(TimePoint now) {
+  heardAt_ = now;
   if (knowledge_.state == SyncStatus::State::Synced) knowledge_.asOf = now;
 }
 
-void Reflector::know(SyncStatus::State state, std::string why) {
+void Reflector::setKnowledge(SyncStatus::State state, std::string why) {
   if (state == knowledge_.state && why == knowledge_.why) return;
   knowledge_.state = state;
   knowledge_.why = std::move(why);

@@ -94,7 +94,7 @@ class Reflector {
   // Begins what it returns.
   Next next(TimePoint now);
   // When the list or the watch under way has stalled, unless something comes before.
-  TimePoint stallsAt() const { return std::max(asked_, heard_) + options_.stallAfter; }
+  TimePoint stallsAt() const { return std::max(askedAt_, heardAt_) + options_.stallAfter; }
 
   // Which cluster answers (cluster_uid.h): asked before the first page of a list, and of a watch once it has
   // begun and before anything of it is told; "": that cannot be told. Another one than the list was of has
@@ -109,7 +109,7 @@ class Reflector {
 
   // What a watch answers: that it has begun (200), its events (of a bookmark only the version counts), and
   // its end as the server meant it. False: the watch is of no more use, end it and ask next().
-  void watching(TimePoint now);
+  void watchBegan(TimePoint now);
   bool event(WatchEvent event, TimePoint now);
   void ended(TimePoint now);
 
@@ -130,7 +130,7 @@ class Reflector {
   struct Known {
     std::string version;
     std::string uid;
-    uint64_t list;  // the number of the last list that had it
+    uint64_t listNumber;  // the number of the last list that had it
   };
   using KnownObjects = std::unordered_map<std::string, Known>;  // by "namespace/name"
 
@@ -138,39 +138,39 @@ class Reflector {
   void remove(KnownObjects::iterator known);
   bool isNews(const WatchEvent& event) const;
   void advance(const std::string& version);
-  void heard(TimePoint now);
+  void noteHeard(TimePoint now);
   bool isSteady(TimePoint now) const;
   void listFailed(const ServerStatus& status);
   void watchFailed(const ServerStatus& status, TimePoint now);
   void listNext();
-  void wait(const ServerStatus& status, TimePoint now);
+  void backOff(const ServerStatus& status, TimePoint now);
   void resetBackoff();
-  void know(SyncStatus::State state, std::string why);
+  void setKnowledge(SyncStatus::State state, std::string why);
 
   ReflectorOptions options_;
   RandomFraction random_;
   ReflectorHandlers handlers_;
   Backoff backoff_;
-  Backoff soon_;  // while the server is between two states (isBetweenStates())
+  Backoff shortBackoff_;  // while the server is between two states (isBetweenStates())
 
   Phase phase_ = Phase::List;           // of what is under way, or comes next
   std::optional<TimePoint> notBefore_;  // of what comes next
   bool underWay_ = false;
-  TimePoint asked_;  // when what is under way was begun
-  TimePoint heard_;  // when the server last showed that it still has the history that is followed
+  TimePoint askedAt_;  // when what is under way was begun
+  TimePoint heardAt_;  // when the server last showed that it still has the history that is followed
 
-  uint64_t list_ = 0;  // the number of the last list
+  uint64_t listNumber_ = 0;  // the number of the last list
   TimePoint listBegan_;
   std::string listVersion_;  // of its first page
   std::string cluster_;      // that it is of
   std::string continueToken_;
-  bool fromCache_ = true;  // until something was told, which a cache may be older than
-  bool inPages_ = true;    // false: a continue token has expired, so everything in one answer
-  bool doubted_ = false;   // the server may have another history than the one that was followed
+  bool fromCache_ = true;        // until something was told, which a cache may be older than
+  bool inPages_ = true;          // false: a continue token has expired, so everything in one answer
+  bool historyDoubted_ = false;  // the server may have another history than the one that was followed
 
-  std::string latest_;                 // the newest version that was seen, from where to resume the watch
-  std::optional<TimePoint> watching_;  // since when the watch under way runs
-  bool progressed_ = false;            // it brought something that is newer than what it began from
+  std::string resumeFrom_;  // the newest version that was seen, from where to resume the watch
+  std::optional<TimePoint> watchingSince_;  // since when the watch under way runs
+  bool progressed_ = false;                 // it brought something that is newer than what it began from
 
   KnownObjects known_;
   SyncStatus knowledge_;

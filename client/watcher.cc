@@ -96,7 +96,7 @@ void Watcher::watch(const WatchFrom& from) {
   bool begun = false;
   const auto failure = ask(request, [&](std::string_view piece) -> kube::Result<void> {
     if (!std::exchange(begun, true) && !isSameCluster()) return {};
-    reflector_.watching(clockNow());
+    reflector_.watchBegan(clockNow());
     return stream.push(piece);
   });
   // Where an event was the end of it already, the Reflector takes no notice of what follows.

@@ -26,7 +26,7 @@ bool owns(const Transition& transition, const WorkLink& link) {
 // The object should exist, be owned by this work or, where the work orphans it, not, is otherwise, and can be
 // made so.
 bool needsApplying(const Transition& transition, const WorkLink& link, const LinkState& state) {
-  if (!transition.isPresent(link.object)) return transition.mayCreate(link.object);
+  if (!transition.isPresent(link.object)) return !link.onlyReads && transition.mayCreate(link.object);
   if (!transition.isLive(link.object) || transition.webhookFails(link.object, &Interception::onUpdate))
     return false;
   if (!link.orphans) return !owns(transition, link);
@@ -125,7 +125,7 @@ void apply(Transition& transition, uint32_t index) {
     if (!transition.isPresent(spec.object)) transition.create(spec.object, Actor::Agent, index);
     ObjectState object = transition.state().object(spec.object);
     object.setOwner(spec.ownerIndex, spec.orphans ? OwnerState::None : OwnerState::Current);
-    object.dropDeferredDeletion();
+    object.takeBackDeferredDeletion();
     transition.update(spec.object, object, Actor::Agent, index);
     transition.state().setLink(link, {.recorded = true, .stale = false});
     return;

@@ -74,7 +74,8 @@ void addWork(Builder& builder, const WorkSpec& spec) {
     model.links.push_back({.work = number,
                            .object = object,
                            .ownerIndex = static_cast<uint8_t>(*owner),
-                           .orphans = spec.deleteOption.orphans(model.slots[object].key)});
+                           .orphans = spec.deleteOption.orphans(model.slots[object].key),
+                           .onlyReads = spec.deleteOption.onlyReads(model.slots[object].key)});
   }
   work.linkCount = static_cast<uint32_t>(objects.size());
   for (Slot slot : {work.manifestWork, work.applied}) {

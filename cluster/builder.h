@@ -8,6 +8,7 @@
 
 #include "cluster/build.h"
 #include "criticalservice/dependencies.h"
+#include "kube/pods.h"
 
 namespace lastout::cluster {
 
@@ -50,8 +51,9 @@ bool isSuspended(const kube::Value& job);
 bool hasEnded(const kube::Value& job);
 // Returns true if the claims that the StatefulSet makes are deleted with it.
 bool deletesClaims(const kube::Value& statefulSet);
-// The names of the claims that a workload's Pod template (or a Pod itself) mounts.
-std::vector<std::string> mountedClaims(const kube::Value& content, ModelRole role);
+// The claims that the Pod of that name mounts, by a workload's Pod template (or by the Pod itself).
+std::vector<kube::MountedClaim> mountedClaims(const kube::Value& content, ModelRole role,
+                                              std::string_view pod);
 // Makes Pods for up to `count` replicas of a workload, the first `present` of them there at start; derived
 // slots only.
 void addPods(Model& model, Slot workload, size_t count, size_t present);

@@ -135,7 +135,7 @@ void collectorRelease(Transition& transition, Slot slot) {
     anyDependent(transition, slot, [&](Slot dependent, size_t i) {
       ObjectState orphan = transition.state().object(dependent);
       orphan.setOwner(i, OwnerState::None);
-      orphan.dropDeferredDeletion();
+      orphan.takeBackDeferredDeletion();
       transition.update(dependent, orphan, Actor::Collector);
       return false;
     });

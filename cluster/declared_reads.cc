@@ -28,6 +28,10 @@ void DeclaredReads::objects(const std::vector<Slot>& slots, Fields fields) {
   for (const Slot slot : slots) object(slot, fields);
 }
 
+void DeclaredReads::anyOf(const Ways& ways) {
+  for (const std::vector<Slot>& way : ways) objects(way, kPresenceField);
+}
+
 // --- storage, and whom the API server calls
 
 void DeclaredReads::hasReadyPod(Slot workload) {
@@ -40,13 +44,13 @@ void DeclaredReads::hasReadyPod(Slot workload) {
 
 void DeclaredReads::works(const FinalizerController& controller) {
   hasReadyPod(controller.runsIn);
-  if (controller.runsIn != kNone) objects(model_.slots[controller.runsIn].rights, kPresenceField);
+  if (controller.runsIn == kNone) return;
+  for (const Ways& ways : model_.slots[controller.runsIn].rights) anyOf(ways);
 }
 
 void DeclaredReads::mayRemove(const Removal& removal) {
   objects(removal.needs.waitsFor, kPresenceField);
-  for (const RemovalNeeds::Need& need : removal.needs.needs)
-    for (const std::vector<Slot>& way : need.ways) objects(way, kPresenceField);
+  for (const RemovalNeeds::Need& need : removal.needs.needs) anyOf(need.ways);
 }
 
 void DeclaredReads::fails(const Interception& called) {
@@ -65,7 +69,7 @@ void DeclaredReads::webhookFails(Slot slot, bool Interception::*operation) {
 
 void DeclaredReads::conversionFails(Slot slot) {
   for (const Interception& webhook : model_.slots[slot].interceptions)
-    if (webhook.configuration == model_.slots[slot].crd) fails(webhook);
+    if (webhook.onCrdCleanup) fails(webhook);
 }
 
 void DeclaredReads::discoveryFails() {

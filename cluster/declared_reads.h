@@ -16,6 +16,7 @@ class DeclaredReads {
 
   void object(Slot slot, Fields fields);  // kNone reads nothing
   void objects(const std::vector<Slot>& slots, Fields fields);
+  void anyOf(const Ways& ways);
   void work(uint32_t work) { reads_.add({StatePart::Kind::Work, work}, kEveryField); }
   void step(uint32_t step) { reads_.add({StatePart::Kind::Step, step}, kEveryField); }
   void link(uint32_t link) { reads_.add({StatePart::Kind::Link, link}, kEveryField); }

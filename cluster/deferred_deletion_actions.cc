@@ -12,7 +12,7 @@ namespace {
 
 // Returns true if an existing CriticalService records the deletion of the object; `wants`: which modes count.
 template <class Wants>
-bool isRecorded(const Transition& transition, Slot slot, Wants wants) {
+bool hasRecorder(const Transition& transition, Slot slot, Wants wants) {
   const Model& model = transition.model();
   return std::ranges::any_of(
       transition.info(slot).guardEntries, [&](const admission::GuardEntry& guardEntry) {
@@ -95,14 +95,14 @@ void deferDeletion(Transition& transition, const DeleteRequest& request) {
   const auto wants = [&](criticalservice::DeferralMode deferral) {
     return admission::isDeferred(deferral, byController);
   };
-  if (!transition.isLive(request.slot) || !isRecorded(transition, request.slot, wants)) return;
+  if (!transition.isLive(request.slot) || !hasRecorder(transition, request.slot, wants)) return;
   ObjectState object = transition.state().object(request.slot);
   if (object.deferredDeletion && object.deferredDeletion->byPerson && byController) return;
   object.deferredDeletion = {request.policy.value_or(PropagationPolicy::Background), !byController};
   transition.state().setObject(request.slot, object);
 }
 
-void forgetDeferredDeletion(Transition& transition, Slot service) {
+void forgetDeferredDeletionsOf(Transition& transition, Slot service) {
   const uint32_t number = transition.info(service).service;
   if (!transition.model().runsDeferredDeletions || number == kNone) return;
   for (const Slot slot : transition.model().deferredByService[number]) {
@@ -112,14 +112,14 @@ void forgetDeferredDeletion(Transition& transition, Slot service) {
     const auto wants = [&](criticalservice::DeferralMode deferral) {
       return admission::isDeferred(deferral, byController);
     };
-    if (isRecorded(transition, slot, wants)) continue;
+    if (hasRecorder(transition, slot, wants)) continue;
     object.deferredDeletion.reset();
     transition.state().setObject(slot, object);
   }
 }
 
 bool isDeferredForControllers(const Transition& transition, Slot slot) {
-  return isRecorded(transition, slot, [](criticalservice::DeferralMode deferral) {
+  return hasRecorder(transition, slot, [](criticalservice::DeferralMode deferral) {
     return admission::isDeferred(deferral, true);
   });
 }
@@ -136,8 +136,8 @@ bool isFollowed(const Transition& transition, Slot slot) {
          info.role == ModelRole::CriticalService || isAnyPresent(transition, info.followers);
 }
 
-bool isGuarded(const Transition& transition, Slot slot) {
-  return isRecorded(transition, slot, [](criticalservice::DeferralMode) { return true; });
+bool hasRecorder(const Transition& transition, Slot slot) {
+  return hasRecorder(transition, slot, [](criticalservice::DeferralMode) { return true; });
 }
 
 control::DeferralState deferralStateOf(const Transition& transition, Slot slot, Sight sight) {

@@ -239,11 +239,20 @@ bool hasEnded(const kube::Value& job) {
   });
 }
 
+// Returns true for a Pod without owner that has run to its end: a workload replaces its own.
+bool hasStoppedForGood(const Builder& builder, Slot slot) {
+  const kube::Object* source = builder.sources[slot];
+  return builder.model.slots[slot].role == ModelRole::Pod && source != nullptr &&
+         source->meta.ownerReferences.empty() &&
+         kube::isFinalPhase(kube::textAt(source->content, {"status", "phase"}));
+}
+
 void deriveChildren(Builder& builder) {
   Model& model = builder.model;
   const size_t given = model.slots.size();
   for (Slot slot = 0; slot < given; ++slot) {
     if (isWorkload(model.slots[slot].role)) model.slots[slot].valueAtCreation = replicasOf(builder, slot);
+    model.slots[slot].hasStoppedAtStart = hasStoppedForGood(builder, slot);
   }
   for (Slot slot = 0; slot < given; ++slot) {
     if (!isWorkload(model.slots[slot].role)) continue;
@@ -269,11 +278,29 @@ void deriveChildren(Builder& builder) {
   }
 }
 
-std::vector<std::string> mountedClaims(const kube::Value& content, ModelRole role) {
-  if (role == ModelRole::Pod)
-    return kube::claimsOf(content.find("spec"), kube::textAt(content, {"metadata", "name"}));
-  return kube::claimsOf(content.at({"spec", "template", "spec"}), {});
+std::vector<kube::MountedClaim> mountedClaims(const kube::Value& content, ModelRole role,
+                                              std::string_view pod) {
+  return kube::claimsOf(
+      role == ModelRole::Pod ? content.find("spec") : content.at({"spec", "template", "spec"}), pod);
 }
+
+namespace {
+
+bool controls(const Model& model, Slot owner, Slot dependent) {
+  return std::ranges::any_of(model.slots[dependent].owners,
+                             [&](const OwnerLink& link) { return link.controller && link.owner == owner; });
+}
+
+void mountClaimsOf(Model& model, Slot pod, const std::vector<kube::MountedClaim>& claims) {
+  for (const kube::MountedClaim& mounted : claims) {
+    const auto claim =
+        model.find({kube::kPersistentVolumeClaims, model.slots[pod].key.namespaceName, mounted.name});
+    if (claim && (!mounted.isEphemeral || controls(model, pod, *claim)))
+      model.slots[*claim].children.push_back(pod);
+  }
+}
+
+}  // namespace
 
 void mountClaims(Builder& builder) {
   Model& model = builder.model;
@@ -282,13 +309,8 @@ void mountClaims(Builder& builder) {
     const ModelRole role = model.slots[slot].role;
     if (content == nullptr || (!isWorkload(role) && role != ModelRole::Pod)) continue;
     const std::vector<Slot> pods = role == ModelRole::Pod ? std::vector<Slot>{slot} : podsOf(model, slot);
-    for (const std::string& name : mountedClaims(*content, role)) {
-      const auto claim =
-          model.find({kube::kPersistentVolumeClaims, model.slots[slot].key.namespaceName, name});
-      if (!claim) continue;
-      std::vector<Slot>& mounts = model.slots[*claim].children;
-      mounts.insert(mounts.end(), pods.begin(), pods.end());
-    }
+    for (const Slot pod : pods)
+      mountClaimsOf(model, pod, mountedClaims(*content, role, model.slots[pod].key.name));
   }
 }
 

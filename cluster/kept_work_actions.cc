@@ -62,7 +62,7 @@ class StateOfWorks {
     const std::optional<kube::ObjectKey>& home = transition_.model().lastoutNamespace;
     return control::isLastouts(transition_.info(slot).key, home ? home->name : std::string_view());
   }
-  bool isGuarded(Slot slot) const { return cluster::isGuarded(transition_, slot); }
+  bool isGuarded(Slot slot) const { return hasRecorder(transition_, slot); }
   bool isWanted(Slot slot) const { return isDeferredForControllers(transition_, slot); }
   bool isAwaited(Slot slot) const {
     return control::isAwaited(transition_.info(slot).key.type) || isGuarded(slot);

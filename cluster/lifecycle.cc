@@ -5,8 +5,8 @@
 
 namespace lastout::cluster {
 
-// docs/semantics.md, "The rules", conversion webhooks: what cannot be converted can be neither listed nor
-// deleted.
+// docs/semantics.md, "The rules", conversion webhooks: what has to be converted and cannot be can be neither
+// listed nor deleted.
 bool crdDeletesInstances(const Transition& transition, Slot crd) {
   const std::vector<Slot>& instances = transition.info(crd).content;
   return std::any_of(instances.begin(), instances.end(),

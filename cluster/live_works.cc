@@ -89,7 +89,8 @@ void LiveModel::linkObjects(uint32_t number, const std::vector<Slot>& objects,
     model.links[first + i] = {.work = number,
                               .object = slot,
                               .ownerIndex = static_cast<uint8_t>(index),
-                              .orphans = deleteOption.orphans(model.slots[slot].key)};
+                              .orphans = deleteOption.orphans(model.slots[slot].key),
+                              .onlyReads = deleteOption.onlyReads(model.slots[slot].key)};
     model.slots[slot].links.push_back(first + i);
     // What is the work's already needs no applying, and is its to delete.
     const ObjectState object = state().object(slot);
@@ -154,8 +155,11 @@ kube::Result<void> LiveModel::setWork(Slot manifestWork, const LiveObject& objec
 
 void LiveModel::setOrphans(uint32_t number, const manifestwork::DeleteOption& deleteOption) {
   const Work& work = model.works[number];
-  for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link)
-    model.links[link].orphans = deleteOption.orphans(model.slots[model.links[link].object].key);
+  for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link) {
+    const kube::ObjectKey& key = model.slots[model.links[link].object].key;
+    model.links[link].orphans = deleteOption.orphans(key);
+    model.links[link].onlyReads = deleteOption.onlyReads(key);
+  }
   lookAtWork(number);
 }
 

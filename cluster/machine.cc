@@ -45,7 +45,8 @@ void addLive(const Transition& transition, Slot slot, const ObjectState& object,
       if (workloadNeedsSync(transition, slot)) out.push_back({Kind::WorkloadSync, Actor::Workloads, slot, 0});
       break;
     case ModelRole::Pod:
-      if ((object.value & kReady) == 0 && transition.areAllPresent(transition.info(slot).startsWith) &&
+      if ((object.value & (kReady | kStopped)) == 0 &&
+          transition.areAllPresent(transition.info(slot).startsWith) &&
           !transition.webhookFails(slot, &Interception::onStart))
         out.push_back({Kind::PodReady, Actor::Kubelet, slot, 0});
       break;
@@ -269,7 +270,8 @@ std::vector<uint64_t> Machine::initial() const {
     object.presence = info.terminatingAtStart ? Presence::Terminating : Presence::Live;
     object.finalizers = info.finalizersAtCreation;
     if (info.terminatingAtStart && info.role == ModelRole::Crd) object.finalizers |= info.cleanupBit;
-    object.value = info.role == ModelRole::Pod ? kReady : info.valueAtCreation;
+    object.value = info.valueAtCreation;
+    if (info.role == ModelRole::Pod) object.value = info.hasStoppedAtStart ? kStopped : kReady;
     for (size_t i = 0; i < info.owners.size(); ++i) {
       if ((info.ownersAtCreation >> i & 1) == 0) continue;
       const Slot owner = info.owners[i].owner;

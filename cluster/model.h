@@ -85,8 +85,8 @@ struct OwnerLink {
   Slot owner = kNone;
   bool controller = false;
   bool blockOwnerDeletion = false;
-  // The garbage collector cannot look for it: a type that no API server serves, or a namespaced owner of a
-  // cluster-scoped object. It leaves the dependent alone.
+  // The garbage collector cannot look for it: a type, or a version of it, that no API server serves, or a
+  // namespaced owner of a cluster-scoped object. It leaves the dependent alone.
   bool unresolved = false;
 };
 
@@ -98,7 +98,7 @@ struct Interception {
   std::string webhook;             // its name in the configuration; empty: it has none
   kube::ObjectKey serviceKey;      // the Service it is reached through
   Slot service = kNone;            // the same; kNone: it is not in the model, so that nobody answers
-  bool lacksPort = false;          // the Service has no port of the number that is called
+  std::string unreachable;         // why no call gets to who is behind the Service, as kube::whyUnreachable()
   bool hasOtherEndpoints = false;  // the Service selects no Pods: whoever is behind it is taken to answer
   std::vector<Slot> workloads;     // what that Service selects
   // The requests for which it is called (kube::ReviewedOperations).
@@ -107,6 +107,7 @@ struct Interception {
   bool onDelete = false;
   bool onCleanup = false;
   bool onStart = false;
+  bool onCrdCleanup = false;  // a conversion: by the clean-up of the CRD, too (kube::cleanupConverts())
 };
 
 // What people and lastout write on an object: its labels, its annotations and, of a custom resource, all
@@ -125,12 +126,14 @@ struct FormChange {
   std::shared_ptr<const kube::Value> manifest;  // of an object whose content it changes
 };
 
+// Objects, met while all of one of these are there; empty: never, as nothing in the model is it.
+using Ways = std::vector<std::vector<Slot>>;
+
 // The other objects on which it depends whether a controller removes its finalizer from one object.
 struct RemovalNeeds {
   struct Need {
     std::string what;  // for messages: what was looked for
-    // Met while all of one of these are there; empty: never, as nothing in the model is it.
-    std::vector<std::vector<Slot>> ways;
+    Ways ways;
   };
   std::vector<Need> needs;     // each has to be met
   std::vector<Slot> waitsFor;  // none of these may be there any more
@@ -178,9 +181,11 @@ struct SlotInfo {
                                 // volume: claims that are bound to it; Namespace: Pods in it;
                                 // ManifestWorkReplicaSet: the ManifestWorks that it made
   uint8_t valueAtCreation = 0;  // workloads: replicas; CriticalService: intent
+  bool hasStoppedAtStart = false;  // Pods: as its status.phase says, and nobody replaces it
   std::vector<Interception> interceptions;
   std::vector<Slot> startsWith;  // Pods: what none can start without
-  std::vector<Slot> rights;      // workloads, Pods: their ServiceAccount, its bindings and their roles
+  std::vector<Ways> rights;      // workloads, Pods: their ServiceAccount, its bindings and their roles; of
+                                 // bindings that give the same, one
   std::vector<admission::GuardEntry> guardEntries;  // why lastout decides its DELETE; empty: not guarded
   std::vector<ObjectForm> forms;         // the vocabulary of what is written on it; [0] at creation
   uint32_t work = kNone;                 // ManifestWork, AppliedManifestWork: its work
@@ -223,6 +228,7 @@ struct WorkLink {
   Slot object = kNone;
   uint8_t ownerIndex = 0;  // which of the object's owner links is this work's AppliedManifestWork
   bool orphans = false;    // spec.deleteOption: the work neither owns nor deletes the object
+  bool onlyReads = false;  // updateStrategy ReadOnly: nor does it make it
 };
 
 // Somebody's finalizer controller: works while a Pod of `runsIn` is Ready and has its rights (kNone: always).

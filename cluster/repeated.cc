@@ -72,14 +72,15 @@ std::vector<std::string> otherSpecFinalizers(const kube::Object& space) {
   return finalizers;
 }
 
-// The ports of a Service, by number and protocol.
-std::set<std::pair<int64_t, std::string>> portsOf(const kube::Object& service) {
-  std::set<std::pair<int64_t, std::string>> ports;
+// The ports of a Service: number, protocol, and the name that their target has.
+std::set<std::tuple<int64_t, std::string, std::string>> portsOf(const kube::Object& service) {
+  std::set<std::tuple<int64_t, std::string, std::string>> ports;
   for (const kube::Value& port : kube::listAt(service.content, {"spec", "ports"})) {
     const kube::Value* number = port.find("port");
     if (number == nullptr || number->asInteger() == nullptr) continue;
     const std::string& protocol = kube::textAt(port, {"protocol"});
-    ports.emplace(*number->asInteger(), protocol.empty() ? "TCP" : protocol);
+    ports.emplace(*number->asInteger(), protocol.empty() ? "TCP" : protocol,
+                  kube::textAt(port, {"targetPort"}));
   }
   return ports;
 }
@@ -179,7 +180,8 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
       if (!sameAt(first, again, {"spec", "template", "metadata", "finalizers"})) return "Pod finalizers";
       [[fallthrough]];
     case ModelRole::Pod:
-      return mountedClaims(first.content, role) == mountedClaims(again.content, role) ? kNothing : "volumes";
+      return mountedClaims(first.content, role, "") == mountedClaims(again.content, role, "") ? kNothing
+                                                                                              : "volumes";
     default:
       break;
   }
@@ -194,6 +196,8 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
   if (again.key.type == kube::kServices && !sameAt(first, again, {"spec", "selector"}))
     return "spec.selector";
   if (again.key.type == kube::kServices && portsOf(first) != portsOf(again)) return "spec.ports";
+  if (again.key.type == kube::kServices && kube::isHeadless(first.content) != kube::isHeadless(again.content))
+    return "spec.clusterIP";
   if (role == ModelRole::PersistentVolume &&
       kube::isReleased(first.content) != kube::isReleased(again.content))
     return "status.phase";

@@ -58,13 +58,13 @@ struct ObjectState {
   Flight lifecycle;     // a DELETE by the namespace controller
   Flight lastout;       // a DELETE by lastout, of what was deferred; of a provider that
                         // terminates, its release
-  std::optional<DeferredDeletionState> deferredDeletion;  // nobody has taken it back since
+  std::optional<DeferredDeletionState> deferredDeletion;  // control/deferred_deletion_rule.h
 
   bool present() const { return presence != Presence::Absent; }
   bool live() const { return presence == Presence::Live; }
   bool terminating() const { return presence == Presence::Terminating; }
-  // It has an owner again, or is to stay.
-  void dropDeferredDeletion() {
+  // Forgets a controller's deletion: the object has an owner again, or is to stay. A person's stands.
+  void takeBackDeferredDeletion() {
     if (deferredDeletion && !deferredDeletion->byPerson) deferredDeletion.reset();
   }
   OwnerState owner(size_t i) const { return static_cast<OwnerState>((owners >> (2 * i)) & 3); }

@@ -48,25 +48,27 @@ bool Transition::areAllPresent(const std::vector<Slot>& slots) const {
   return std::ranges::all_of(slots, [this](Slot slot) { return isPresent(slot); });
 }
 
-bool Transition::isMet(const RemovalNeeds::Need& need) const {
-  return std::ranges::any_of(need.ways, [this](const std::vector<Slot>& way) { return areAllPresent(way); });
+bool Transition::isMet(const Ways& ways) const {
+  return std::ranges::any_of(ways, [this](const std::vector<Slot>& way) { return areAllPresent(way); });
 }
 
 bool Transition::mayRemove(const Removal& removal) const {
   const auto isThere = [this](Slot slot) { return isPresent(slot); };
   return std::ranges::none_of(removal.needs.waitsFor, isThere) &&
          std::ranges::all_of(removal.needs.needs,
-                             [this](const RemovalNeeds::Need& need) { return isMet(need); });
+                             [this](const RemovalNeeds::Need& need) { return isMet(need.ways); });
 }
 
 bool Transition::works(const FinalizerController& controller) const {
   return controller.runsIn == kNone ||
-         (hasReadyPod(controller.runsIn) && areAllPresent(info(controller.runsIn).rights));
+         (hasReadyPod(controller.runsIn) &&
+          std::ranges::all_of(info(controller.runsIn).rights,
+                              [this](const Ways& ways) { return isMet(ways); }));
 }
 
 bool Transition::fails(const Interception& called) const {
   if (!isPresent(called.configuration)) return false;
-  if (!isPresent(called.service) || called.lacksPort) return true;
+  if (!isPresent(called.service) || !called.unreachable.empty()) return true;
   const auto answers = [&](Slot workload) {
     return hasReadyPod(workload) || (info(workload).role == ModelRole::Plain && isPresent(workload));
   };
@@ -81,7 +83,7 @@ bool Transition::webhookFails(Slot slot, bool Interception::*operation) const {
 
 bool Transition::conversionFails(Slot slot) const {
   return std::ranges::any_of(info(slot).interceptions, [&](const Interception& webhook) {
-    return webhook.configuration == info(slot).crd && fails(webhook);
+    return webhook.onCrdCleanup && fails(webhook);
   });
 }
 
@@ -164,7 +166,7 @@ void Transition::update(Slot slot, const ObjectState& object, Actor actor, uint3
 
 void Transition::erase(Slot slot, Actor actor, uint32_t by) {
   state_.setObject(slot, ObjectState{});
-  forgetDeferredDeletion(*this, slot);
+  forgetDeferredDeletionsOf(*this, slot);
   emit({.kind = EventKind::Gone, .actor = actor, .slot = slot, .by = by});
 }
 

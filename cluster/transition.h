@@ -52,7 +52,7 @@ class Transition {
   // The controller can do its work now.
   bool works(const FinalizerController& controller) const;
   bool areAllPresent(const std::vector<Slot>& slots) const;
-  bool isMet(const RemovalNeeds::Need& need) const;
+  bool isMet(const Ways& ways) const;
   // The controller finds all that it needs of this object, and nothing that it waits for.
   bool mayRemove(const Removal& removal) const;
   // Returns true if what names it is there, and nobody answers: its Service is not there, or no Ready Pod is
@@ -62,7 +62,7 @@ class Transition {
   // Returns true if another webhook is called for this operation (&Interception::onDelete, ...) and cannot
   // answer.
   bool webhookFails(Slot slot, bool Interception::*operation) const;
-  // The same for the conversion webhook that its CRD names.
+  // The same for the conversion webhook that its CRD names, where the clean-up of the CRD calls it.
   bool conversionFails(Slot slot) const;
   // Returns true if an APIService does not answer, so that nobody can tell what a Namespace still has.
   bool discoveryFails() const;
@@ -168,13 +168,13 @@ void collectorRelease(Transition& transition, Slot slot);
 std::vector<Slot> refusedReleases(const Transition& transition, Slot slot);
 // cluster/deferred_deletion_actions.cc
 void deferDeletion(Transition& transition, const DeleteRequest& request);  // which was denied
-void forgetDeferredDeletion(Transition& transition, Slot service);  // with a CriticalService that is gone
+void forgetDeferredDeletionsOf(Transition& transition, Slot service);  // with a CriticalService that is gone
 bool lastoutDeletes(const Transition& transition, Slot slot, const ObjectState& object);
 DeleteRequest lastoutRequest(Slot slot, const ObjectState& object);
 bool isDeferredForControllers(const Transition& transition, Slot slot);  // would be, when it is denied to one
 bool isAnyPresent(const Transition& transition, const std::vector<uint32_t>& services);
-bool isFollowed(const Transition& transition, Slot slot);  // lastout knows of the object by its watches
-bool isGuarded(const Transition& transition, Slot slot);   // a CriticalService would record its deletion
+bool isFollowed(const Transition& transition, Slot slot);   // lastout knows of the object by its watches
+bool hasRecorder(const Transition& transition, Slot slot);  // a CriticalService would record its deletion
 // Whether its deletion is still wanted, as lastout's reads of its owners tell, or as its watches do.
 enum class Sight : uint8_t { ByReads, ByWatches };
 control::DeferralState deferralStateOf(const Transition& transition, Slot slot, Sight sight);

@@ -4,6 +4,7 @@
 
 #include "kube/builtin_types.h"
 #include "kube/well_known.h"
+#include "manifestwork/manifest_work.h"
 
 namespace lastout::cluster {
 namespace {
@@ -35,7 +36,7 @@ std::string userOf(const Model& model, Actor actor, uint32_t by, Slot object) {
     case Actor::Client:
       return by == kNone ? "admin" : model.steps[by].as;
     case Actor::Agent:
-      return std::string(kServiceAccount) + "open-cluster-management-agent:klusterlet-work-sa";
+      return std::string(manifestwork::kAgentUser);
     case Actor::Collector:
       return controllerAccount("generic-garbage-collector");
     case Actor::Lifecycle:

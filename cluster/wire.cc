@@ -2,15 +2,27 @@
 // start without, and the controllers in them act through.
 #include <algorithm>
 #include <bit>
+#include <set>
 
 #include "cluster/builder.h"
+#include "criticalservice/granted_rights.h"
 #include "criticalservice/pod_needs.h"
+#include "criticalservice/role_rules.h"
+#include "kube/api_calls.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
 namespace lastout::cluster {
 
 namespace {
+
+// The garbage collector looks for an owner by group, kind and version.
+bool isServed(const Builder& builder, const kube::GroupResource& type, std::string_view version) {
+  const auto crd = builder.model.find(kube::crdKey(type));
+  const std::vector<std::string> served =
+      kube::servedVersions(type, crd ? builder.content(*crd) : nullptr, builder.model.kubernetes);
+  return served.empty() || std::ranges::find(served, version) != served.end();
+}
 
 // The owner that a reference names: in the dependent's namespace, or cluster-scoped.
 OwnerLink ownerOf(const Builder& builder, Slot dependent, const kube::OwnerReference& reference) {
@@ -21,6 +33,7 @@ OwnerLink ownerOf(const Builder& builder, Slot dependent, const kube::OwnerRefer
   const std::string& space = builder.model.slots[dependent].key.namespaceName;
   link.unresolved = type == nullptr || (type->namespaced && space.empty());
   if (link.unresolved) return link;
+  link.unresolved = !isServed(builder, type->type, kube::versionOf(reference.apiVersion));
   const auto owner =
       builder.model.find({type->type, type->namespaced ? space : std::string(), reference.name});
   if (!owner) return link;
@@ -173,6 +186,52 @@ std::vector<Slot> slotsOf(const Model& model, const std::vector<Dependency>& nee
   return slots;
 }
 
+// Two bindings of one account give the same.
+bool giveTheSame(const Builder& builder, Slot one, Slot other) {
+  const kube::Object& first = *builder.sources[one];
+  const kube::Object& second = *builder.sources[other];
+  if (first.key.namespaceName != second.key.namespaceName) return false;
+  const kube::ObjectKey role = criticalservice::roleOfBinding(first);
+  const kube::ObjectKey otherRole = criticalservice::roleOfBinding(second);
+  if (role == otherRole) return true;
+  const auto slot = builder.model.find(role);
+  const auto otherSlot = builder.model.find(otherRole);
+  if (!slot || !otherSlot) return false;
+  const auto isAggregated = [&](Slot it) { return builder.content(it)->find("aggregationRule") != nullptr; };
+  return !isAggregated(*slot) && !isAggregated(*otherSlot) &&
+         criticalservice::rulesOf(*builder.sources[*slot]) ==
+             criticalservice::rulesOf(*builder.sources[*otherSlot]);
+}
+
+// What an account acts by, of these objects: each binding with its role. What belongs to no binding of them
+// is needed alone.
+std::vector<Ways> rightsOf(const Builder& builder, const std::vector<Slot>& needed) {
+  std::vector<Ways> rights;
+  std::set<Slot> roles;
+  std::vector<Slot> others;
+  for (const Slot slot : needed) {
+    const kube::GroupResource& type = builder.model.slots[slot].key.type;
+    if (type != kube::kRoleBindings && type != kube::kClusterRoleBindings) {
+      others.push_back(slot);
+      continue;
+    }
+    std::vector<Slot> way{slot};
+    if (const auto role = builder.model.find(criticalservice::roleOfBinding(*builder.sources[slot]))) {
+      way.push_back(*role);
+      roles.insert(*role);
+    }
+    const auto same = std::ranges::find_if(
+        rights, [&](const Ways& ways) { return giveTheSame(builder, ways.front().front(), slot); });
+    if (same == rights.end())
+      rights.push_back({std::move(way)});
+    else
+      same->push_back(std::move(way));
+  }
+  for (const Slot slot : others)
+    if (!roles.contains(slot)) rights.push_back({{slot}});
+  return rights;
+}
+
 }  // namespace
 
 criticalservice::DependencyFinder whatIsNeeded(const Builder& builder) {
@@ -191,7 +250,7 @@ void wireNeeds(Builder& builder) {
     const kube::Value* podTemplate = source == nullptr ? nullptr : criticalservice::podTemplateOf(*source);
     const ModelRole role = model.slots[slot].role;
     if (podTemplate == nullptr || (!isWorkload(role) && role != ModelRole::Pod)) return;
-    model.slots[slot].rights = slotsOf(model, finder.rightsOf(source->key));
+    model.slots[slot].rights = rightsOf(builder, slotsOf(model, finder.rightsOf(source->key)));
     const std::vector<Slot> startsWith = slotsOf(model, finder.startingNeedsOf(source->key));
     for (const Slot pod : role == ModelRole::Pod ? std::vector<Slot>{slot} : podsOf(model, slot))
       model.slots[pod].startsWith = startsWith;

@@ -135,14 +135,22 @@ Interception called(const Builder& builder, Slot configuration, const kube::Call
   if (interception.service == kNone) return interception;
   const kube::Object* source = builder.sources[interception.service];
   if (source == nullptr) return interception;
-  interception.lacksPort = !kube::hasPort(source->content, address.port);
+  interception.unreachable = kube::whyUnreachable(source->content, address.port);
   interception.hasOtherEndpoints = kube::endpointSourceOf(source->content) != kube::EndpointSource::Pods;
+  const std::string portName = kube::targetPortName(source->content, address.port);
   interception.workloads = workloadsBehind(builder, *source);
+  const size_t selected = interception.workloads.size();
+  std::erase_if(interception.workloads, [&](Slot workload) {
+    return !criticalservice::hasPortNamed(*builder.sources[workload], portName);
+  });
+  if (interception.workloads.empty() && selected > 0 && interception.unreachable.empty())
+    interception.unreachable = kube::lacksTargetPort(portName);
   return interception;
 }
 
 std::vector<std::string> versionsOf(const Builder& builder, const SlotInfo& info) {
-  return kube::servedVersions(info.key.type, info.crd == kNone ? nullptr : builder.content(info.crd));
+  return kube::servedVersions(info.key.type, info.crd == kNone ? nullptr : builder.content(info.crd),
+                              builder.model.kubernetes);
 }
 
 void addWebhook(Builder& builder, Slot configuration, const kube::CalledWebhook& webhook) {
@@ -173,8 +181,10 @@ void addWebhook(Builder& builder, Slot configuration, const kube::CalledWebhook&
 // stored.
 void addConversion(Builder& builder, Slot crd, const kube::CallAddress& address) {
   if (address.isUrl()) return;
+
   Interception interception = called(builder, crd, address);
   interception.onCreate = interception.onUpdate = interception.onDelete = interception.onCleanup = true;
+  interception.onCrdCleanup = kube::cleanupConverts(*builder.content(crd));
   for (SlotInfo& info : builder.model.slots) {
     if (info.crd == crd) info.interceptions.push_back(interception);
   }

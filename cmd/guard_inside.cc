@@ -15,6 +15,7 @@
 #include "cmd/serve_identity.h"
 #include "cmd/serve_options.h"
 #include "criticalservice/critical_service.h"
+#include "criticalservice/provider_types.h"
 #include "kube/well_known.h"
 #include "protection/policy.h"
 #include "simulator/certificates.h"
@@ -94,9 +95,10 @@ simulator::KnownUser guardUser() {
       rule({"create"}, {std::string(kube::kAuthorizationGroup)}, {"subjectaccessreviews"}),
       rule({"patch"}, {std::string(kube::kLastoutGroup)},
            {"criticalservices/status", "deletionpolicies/status"}),
-      rule({"patch"}, {std::string(kube::kAppsGroup)}, {"daemonsets", "deployments", "statefulsets"}),
       rule({"patch"}, {std::string(kube::kWorkGroup)}, {"appliedmanifestworks"}),
   };
+  for (const kube::GroupResource& held : criticalservice::typesThatCanBeHeld())
+    lastout.rights.push_back(rule({"patch"}, {held.group}, {held.resource}));
   return lastout;
 }
 

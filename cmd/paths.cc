@@ -39,7 +39,10 @@ kube::Error missing(const fs::path& path) {
   }
   std::sort(names.begin(), names.end());
   const std::string_view near = kube::nearest(path.filename().string(), {names.begin(), names.end()});
-  if (!near.empty()) message += "; did you mean " + std::string(near) + "?";
+  if (!near.empty())
+    message += "; did you mean " + std::string(near) + "?";
+  else if (path.extension().empty())
+    message += "; an object is one word, TYPE/NAME or TYPE/NAMESPACE/NAME (of `prove`, each behind --delete)";
   return errorAt(path, message);
 }
 
@@ -76,6 +79,10 @@ kube::Result<std::vector<std::string>> expandPaths(const std::vector<std::string
       const fs::file_status status = fs::status(path, failed);
       if (status.type() == fs::file_type::not_found) return tl::unexpected(missing(path));
       if (failed) return tl::unexpected(errorAt(path, "cannot be read: " + failed.message()));
+      if (fs::is_fifo(status))
+        return tl::unexpected(errorAt(path,
+                                      "is a pipe: write - instead, and pipe the text in, as in "
+                                      "`kustomize build . | lastout graph -`"));
       if (fs::is_directory(status)) {
         kube::Result<std::vector<std::string>> inside = manifestsIn(path);
         if (!inside) return inside;

@@ -2,6 +2,9 @@
 // status records. One rule for any source of facts: the server's view, and a state of the machine
 // (docs/concepts.md, "Deferred deletions"). admission/deferral.h decides which CriticalService records which
 // deletion.
+//
+// A record ends by Fate::Forget or with an accepted DELETE, whoever sends it, and with the CriticalServices
+// that have it; docs/concepts.md has the whole list.
 #pragma once
 
 #include <concepts>

@@ -14,7 +14,7 @@
 namespace lastout::criticalservice {
 
 // As in the CRD. A status records one deletion of an object, and a CriticalService guards its provider, the
-// provider's parents, and the dependencies (criticalservice/dependencies.h bounds their number).
+// provider's ancestors, and the dependencies (criticalservice/dependencies.h bounds their number).
 inline constexpr size_t kMostDeferredDeletions = 256;
 inline constexpr size_t kMostOwners = 64;
 

@@ -1,6 +1,7 @@
 #include "criticalservice/finalizer_removers.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "criticalservice/critical_service.h"
 #include "criticalservice/pod_needs.h"
 #include "criticalservice/writing_rights.h"
+#include "kube/builtin_types.h"
 #include "kube/messages.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
@@ -19,14 +21,15 @@ namespace {
 // A finalizer on the objects of one type.
 using OfType = std::pair<kube::GroupResource, std::string>;
 
-// "kubernetes.io/pvc-protection", "service.kubernetes.io/load-balancer-cleanup", "foregroundDeletion".
+// Those that the control plane removes. Controllers that are installed beside it have others in its domains:
+// "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection".
 bool isOfControlPlane(std::string_view finalizer) {
-  const size_t slash = finalizer.find('/');
-  const std::string_view domain = finalizer.substr(0, slash);
-  if (slash == std::string_view::npos)
-    return finalizer == kube::kForegroundFinalizer || finalizer == kube::kOrphanFinalizer ||
-           finalizer == kube::kCrdCleanupFinalizer || finalizer == kube::kNamespaceSpecFinalizer;
-  return domain == "kubernetes.io" || domain.ends_with(".kubernetes.io");
+  static constexpr std::string_view kFinalizers[] = {
+      kube::kForegroundFinalizer,    kube::kOrphanFinalizer,       kube::kCrdCleanupFinalizer,
+      kube::kNamespaceSpecFinalizer, kube::kJobTrackingFinalizer,  kube::kPvcProtectionFinalizer,
+      kube::kPvProtectionFinalizer,  kube::kPvControllerFinalizer, kube::kResourceClaimFinalizer,
+      kube::kVacProtectionFinalizer, kube::kServiceCidrFinalizer};
+  return std::ranges::find(kFinalizers, finalizer) != std::end(kFinalizers);
 }
 
 bool isOfKnownController(std::string_view finalizer) {
@@ -41,7 +44,7 @@ class Finder {
     for (const kube::Object* object : objects) {
       objects_.emplace(object->key, object);
       rights_.put(*object);
-      if (podTemplateOf(*object) != nullptr && isTopWorkload(*object)) workloads_.push_back(object);
+      if (podTemplateOf(*object) != nullptr && isTopWorkload(*object, types)) workloads_.push_back(object);
       if (object->key.type == criticalServiceType()) readService(*object, types);
       addCarrier(object->key.type, *object, object->meta.finalizers);
       addCarrier(kube::kPods, *object,
@@ -49,16 +52,35 @@ class Finder {
       if (object->key.type == kube::kNamespaces)
         addCarrier(kube::kNamespaces, *object, textsAt(object->content, {"spec", "finalizers"}));
     }
+    std::erase_if(workloads_, [this](const kube::Object* workload) { return runsNothing(*workload); });
+  }
+
+  bool isCarried(const OfType& what) const { return carriers_.contains(what); }
+
+  // A CriticalService says who removes it, whether that is among the objects or not.
+  bool isOfService(const OfType& what) const {
+    return std::ranges::any_of(services_, [&](const auto& service) { return names(service, what); });
   }
 
   std::vector<FinalizerRemover> run() const {
     std::vector<FinalizerRemover> all;
-    for (const auto& [what, carriers] : carriers_) {
-      std::map<kube::ObjectKey, std::string> found = byServices(what);
-      if (found.empty()) found = byManagers(what, carriers);
-      if (found.empty()) found = byRoles(what);
-      for (auto& [workload, evidence] : found)
+    for (const auto& [what, carriers] : carriers_)
+      for (auto& [workload, evidence] : find(what, carriers))
         all.push_back({workload, what.second, what.first, std::move(evidence)});
+    return all;
+  }
+
+  std::vector<UnremovedFinalizer> unremoved() const {
+    std::vector<UnremovedFinalizer> all;
+    for (const auto& [what, carriers] : carriers_) {
+      if (isOfKnownController(what.second) || !find(what, carriers).empty()) continue;
+      std::vector<std::string> clauses{"no CriticalService, no metadata.managedFields and no role for " +
+                                       what.first.resource + "/finalizers names a workload in the files"};
+      addNearServices(what, clauses);
+      addNearManagers(what, carriers, clauses);
+      addNearRoles(what, carriers, clauses);
+      clauses.emplace_back("a scenario can name the controller");
+      all.push_back({what.second, what.first, kube::joinedClauses(clauses, clauses.size())});
     }
     return all;
   }
@@ -66,15 +88,44 @@ class Finder {
  private:
   using Found = std::map<kube::ObjectKey, std::string>;
 
-  void addCarrier(const kube::GroupResource& type, const kube::Object& object,
-                  const std::vector<std::string>& finalizers) {
-    for (const std::string& finalizer : finalizers)
-      if (!isOfKnownController(finalizer)) carriers_[{type, finalizer}].push_back(&object);
+  Found find(const OfType& what, const std::vector<const kube::Object*>& carriers) const {
+    if (isOfKnownController(what.second)) return {};
+    Found found = byServices(what);
+    if (found.empty()) found = byManagers(what, carriers);
+    return found.empty() ? byRoles(what) : found;
   }
 
-  // Pods and ReplicaSets that somebody controls stand for their owner.
-  static bool isTopWorkload(const kube::Object& object) {
-    return std::ranges::none_of(object.meta.ownerReferences, &kube::OwnerReference::controller);
+  void addCarrier(const kube::GroupResource& type, const kube::Object& object,
+                  const std::vector<std::string>& finalizers) {
+    for (const std::string& finalizer : finalizers) carriers_[{type, finalizer}].push_back(&object);
+  }
+
+  // Of a type whose Pods the machine runs.
+  static bool runsPods(const kube::GroupResource& type) {
+    return type == kube::kPods ||
+           (kube::findWorkloadType(type) != nullptr && type != kube::kReplicationControllers);
+  }
+
+  // A CronJob that has made no Job runs nothing.
+  bool runsNothing(const kube::Object& workload) const {
+    return workload.key.type == kube::kCronJobs && std::ranges::none_of(objects_, [&](const auto& one) {
+             return one.first.type == kube::kJobs && one.first.namespaceName == workload.key.namespaceName &&
+                    std::ranges::any_of(one.second->meta.ownerReferences,
+                                        [&](const kube::OwnerReference& owner) {
+                                          return owner.controller && owner.kind == "CronJob" &&
+                                                 owner.name == workload.key.name;
+                                        });
+           });
+  }
+
+  // The Pods, ReplicaSets and Jobs of a workload stand for that. A custom resource that controls a workload
+  // runs no Pods itself.
+  static bool isTopWorkload(const kube::Object& object, const kube::ResourceMap& types) {
+    return runsPods(object.key.type) &&
+           std::ranges::none_of(object.meta.ownerReferences, [&](const kube::OwnerReference& owner) {
+             const kube::ResourceType* type = types.findKind(kube::groupOf(owner.apiVersion), owner.kind);
+             return owner.controller && type != nullptr && runsPods(type->type);
+           });
   }
 
   void readService(const kube::Object& object, const kube::ResourceMap& types) {
@@ -85,14 +136,19 @@ class Finder {
     Found found;
     for (const CriticalService& service : services_) {
       const auto provider = objects_.find(service.provider);
-      if (provider == objects_.end() || podTemplateOf(*provider->second) == nullptr) continue;
-      for (const Criterion& criterion : writtenCriteria(service)) {
-        const auto* one = std::get_if<FinalizerCriterion>(&criterion);
-        if (one != nullptr && one->type == what.first && one->finalizerName == what.second)
-          found.emplace(service.provider, nameInWords(service.meta.name) + " says so");
-      }
+      if (provider == objects_.end() || !runsPods(provider->first.type) || runsNothing(*provider->second))
+        continue;
+      if (names(service, what)) found.emplace(service.provider, nameInWords(service.meta.name) + " says so");
     }
     return found;
+  }
+
+  static bool names(const CriticalService& service, const OfType& what) {
+    const std::vector<Criterion> criteria = writtenCriteria(service);
+    return std::ranges::any_of(criteria, [&](const Criterion& criterion) {
+      const auto* one = std::get_if<FinalizerCriterion>(&criterion);
+      return one != nullptr && one->type == what.first && one->finalizerName == what.second;
+    });
   }
 
   // Returns the names of those that set the finalizer, as the API server wrote them down.
@@ -113,13 +169,18 @@ class Finder {
     return isIt;
   }
 
+  std::vector<const kube::Object*> workloadsCalled(const std::string& manager) const {
+    std::vector<const kube::Object*> called;
+    std::ranges::copy_if(workloads_, std::back_inserter(called),
+                         [&](const kube::Object* workload) { return isCalled(*workload, manager); });
+    return called;
+  }
+
   Found byManagers(const OfType& what, const std::vector<const kube::Object*>& carriers) const {
     Found found;
     for (const kube::Object* carrier : carriers) {
       for (const std::string& manager : managersOf(*carrier, what.second)) {
-        std::vector<const kube::Object*> called;
-        for (const kube::Object* workload : workloads_)
-          if (isCalled(*workload, manager)) called.push_back(workload);
+        const std::vector<const kube::Object*> called = workloadsCalled(manager);
         // Of two that are called alike nobody knows which it was.
         if (called.size() == 1)
           found.emplace(called.front()->key, "metadata.managedFields of " + kube::toString(carrier->key) +
@@ -129,17 +190,63 @@ class Finder {
     return found;
   }
 
+  static WritingRights::Account accountOf(const kube::Object& workload) {
+    return {workload.key.namespaceName, serviceAccountOf(*podTemplateOf(workload))};
+  }
+
   Found byRoles(const OfType& what) const {
     Found found;
     for (const kube::Object* workload : workloads_) {
-      const WritingRights::Account account{workload->key.namespaceName,
-                                           serviceAccountOf(*podTemplateOf(*workload))};
-      if (const auto role = rights_.roleForFinalizersOf(account, what.first))
+      if (const auto role = rights_.roleForFinalizersOf(accountOf(*workload), what.first))
         found.emplace(workload->key, kube::toString(*role) + " lets its ServiceAccount update " +
                                          what.first.resource + "/finalizers");
     }
     return found;
   }
+
+  // --- which came close
+
+  static std::string namesOf(const std::vector<const kube::Object*>& workloads) {
+    std::vector<std::string> names;
+    names.reserve(workloads.size());
+    for (const kube::Object* workload : workloads) names.push_back(kube::toString(workload->key));
+    return kube::listed(names, kMostNear);
+  }
+
+  void addNearServices(const OfType& what, std::vector<std::string>& clauses) const {
+    for (const CriticalService& service : services_)
+      if (names(service, what))
+        clauses.push_back(nameInWords(service.meta.name) + " names it, and no manifest of its provider " +
+                          kube::toString(service.provider) + " that runs Pods is there");
+  }
+
+  void addNearManagers(const OfType& what, const std::vector<const kube::Object*>& carriers,
+                       std::vector<std::string>& clauses) const {
+    std::set<std::string> managers;
+    for (const kube::Object* carrier : carriers) managers.merge(managersOf(*carrier, what.second));
+    for (const std::string& manager : managers) {
+      const std::vector<const kube::Object*> called = workloadsCalled(manager);
+      clauses.push_back(kube::inQuotes(manager) + " set it, and " +
+                        (called.empty() ? "no workload or container has that name"
+                                        : "that is what " + namesOf(called) + " are called"));
+    }
+  }
+
+  void addNearRoles(const OfType& what, const std::vector<const kube::Object*>& carriers,
+                    std::vector<std::string>& clauses) const {
+    if (!rights_.isAnyKnown()) return;
+    std::vector<const kube::Object*> near;
+    std::ranges::copy_if(workloads_, std::back_inserter(near), [&](const kube::Object* workload) {
+      return std::ranges::any_of(carriers, [&](const kube::Object* carrier) {
+        return carrier->key.type == what.first && rights_.mayUpdate(accountOf(*workload), carrier->key);
+      });
+    });
+    if (!near.empty())
+      clauses.push_back(namesOf(near) + " may update " + what.first.resource +
+                        ", but by no role that names " + what.first.resource + "/finalizers");
+  }
+
+  static constexpr size_t kMostNear = 3;  // by name, in one clause
 
   std::map<kube::ObjectKey, const kube::Object*> objects_;
   std::vector<const kube::Object*> workloads_;
@@ -153,6 +260,27 @@ class Finder {
 std::vector<FinalizerRemover> findFinalizerRemovers(const std::vector<const kube::Object*>& objects,
                                                     const kube::ResourceMap& types) {
   return Finder(objects, types).run();
+}
+
+std::vector<UnremovedFinalizer> findUnremovedFinalizers(const std::vector<const kube::Object*>& objects,
+                                                        const kube::ResourceMap& types) {
+  return Finder(objects, types).unremoved();
+}
+
+std::vector<OutsideRemover> findOutsideRemovers(const std::vector<const kube::Object*>& objects,
+                                                const kube::ResourceMap& types) {
+  const Finder finder(objects, types);
+  std::vector<OutsideRemover> all;
+  const auto look = [&](const char* name, std::string_view finalizer, const kube::GroupResource& from) {
+    if (finder.isCarried({from, std::string(finalizer)}) &&
+        !finder.isOfService({from, std::string(finalizer)}))
+      all.push_back({name, std::string(finalizer), from});
+  };
+  look("cloud-controller-manager", kube::kLoadBalancerFinalizer, kube::kServices);
+  look("external-provisioner", kube::kProvisionerFinalizer, kube::kPersistentVolumes);
+  for (const kube::UsageFinalizer& usage : kube::kUsageFinalizers)
+    look("kube-controller-manager", usage.finalizer, usage.type);
+  return all;
 }
 
 }  // namespace lastout::criticalservice

@@ -17,13 +17,37 @@ struct FinalizerRemover {
   std::string evidence;  // "criticalservices.lastout.dev/op says so"
 };
 
-// Returns the removers of all finalizers that the objects carry, by type, finalizer and workload. Kubernetes'
-// own finalizers, the ManifestWork agent's and lastout's have none: their controllers run outside these
-// objects. Only the strongest evidence that there is counts, with each workload to which it points: first a
+// Returns the removers of all finalizers that the objects carry, by type, finalizer and workload. Those of
+// the control plane, of the ManifestWork agent and of lastout have none: these run outside of the objects.
+// Only the strongest evidence that there is counts, with each workload to which it points: first a
 // CriticalService that names the finalizer and its provider; then metadata.managedFields of an object, if the
 // manager that set the finalizer has the name of exactly one workload, or of a container of one; then a role
 // that lets the ServiceAccount of a workload update "<type>/finalizers".
 std::vector<FinalizerRemover> findFinalizerRemovers(const std::vector<const kube::Object*>& objects,
                                                     const kube::ResourceMap& types);
+
+// A finalizer that no workload is known to remove from the objects of a type.
+struct UnremovedFinalizer {
+  std::string finalizer;
+  kube::GroupResource from;
+  std::string lookedFor;  // "no CriticalService, ... names a workload", and which workloads came close
+};
+
+// Returns those for which findFinalizerRemovers() looks, and finds none.
+std::vector<UnremovedFinalizer> findUnremovedFinalizers(const std::vector<const kube::Object*>& objects,
+                                                        const kube::ResourceMap& types);
+
+// A controller that is rarely among the manifests of those whose objects it serves.
+struct OutsideRemover {
+  std::string name;  // "cloud-controller-manager"
+  std::string finalizer;
+  kube::GroupResource from;
+};
+
+// Returns a cloud's controller, a CSI driver's provisioner and kube-controller-manager
+// (kube::kUsageFinalizers) where objects carry the finalizer that it sets, and no CriticalService names that
+// finalizer.
+std::vector<OutsideRemover> findOutsideRemovers(const std::vector<const kube::Object*>& objects,
+                                                const kube::ResourceMap& types);
 
 }  // namespace lastout::criticalservice

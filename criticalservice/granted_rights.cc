@@ -44,16 +44,6 @@ kube::ObjectKey roleOfBinding(const kube::Object& binding) {
           kube::textAt(binding.content, {"roleRef", "name"})};
 }
 
-std::vector<kube::LabelSelector> aggregatedSelectors(const kube::Object& clusterRole) {
-  std::vector<kube::LabelSelector> selectors;
-  forEachItem(clusterRole.content.at({"aggregationRule", "clusterRoleSelectors"}),
-              [&](const kube::Value& written) {
-                if (auto selector = kube::parseSelector(written, clusterRole.file))
-                  selectors.push_back(std::move(*selector));
-              });
-  return selectors;
-}
-
 bool GrantedRights::isAbout(const kube::GroupResource& type) {
   return type == kube::kClusterRoles || type == kube::kRoles || type == kube::kRoleBindings ||
          type == kube::kClusterRoleBindings;
@@ -74,21 +64,8 @@ GrantedRights::Binding GrantedRights::readBinding(const kube::Object& object) {
   return binding;
 }
 
-GrantedRights::ClusterRole GrantedRights::readClusterRole(const kube::Object& object) {
-  ClusterRole role;
-  role.labels = object.meta.labels;
-  role.aggregates = aggregatedSelectors(object);
-  role.rules = rulesOf(object);
-  return role;
-}
-
-bool GrantedRights::selects(const ClusterRole& role, const kube::Labels& labels) {
-  return std::ranges::any_of(role.aggregates,
-                             [&](const kube::LabelSelector& selector) { return selector.matches(labels); });
-}
-
 // What a role allows matters where lastout reads by it.
-bool GrantedRights::meansTheSame(const ClusterRole& one, const ClusterRole& other) {
+bool GrantedRights::meansTheSame(const RoleContent& one, const RoleContent& other) {
   return one.labels == other.labels && one.aggregates == other.aggregates &&
          (!hasReadsLabel(one.labels) || one.rules == other.rules);
 }
@@ -103,7 +80,7 @@ bool GrantedRights::allowsLess(const kube::Object& object) const {
 }
 
 std::set<std::string> GrantedRights::put(const kube::Object& object) {
-  if (object.key.type == kube::kClusterRoles) return putClusterRole(object.key.name, readClusterRole(object));
+  if (object.key.type == kube::kClusterRoles) return putClusterRole(object.key.name, contentOf(object));
   if (object.key.type == kube::kRoles) {
     roles_[object.key] = rulesOf(object);
     return {};
@@ -147,7 +124,7 @@ std::set<std::string> GrantedRights::removeBinding(const kube::ObjectKey& key) {
   return concerned;
 }
 
-std::set<std::string> GrantedRights::putClusterRole(const std::string& name, ClusterRole role) {
+std::set<std::string> GrantedRights::putClusterRole(const std::string& name, RoleContent role) {
   const auto known = clusterRoles_.find(name);
   if (known != clusterRoles_.end() && meansTheSame(known->second, role)) {
     known->second = std::move(role);
@@ -171,7 +148,7 @@ void GrantedRights::addConcerned(const Binding& binding, std::set<std::string>& 
 // It aggregates what lastout reads by.
 bool GrantedRights::isForReading(const kube::ObjectKey& role) const {
   if (role.type != kube::kClusterRoles || !aggregating_.contains(role.name)) return false;
-  return selects(clusterRoles_.at(role.name), {{std::string(kReadsLabel), "true"}});
+  return collects(clusterRoles_.at(role.name), {{std::string(kReadsLabel), "true"}});
 }
 
 // By way of the ClusterRoles that aggregate it, and those that aggregate them.
@@ -191,7 +168,7 @@ std::set<std::string> GrantedRights::concernedBy(const std::string& clusterRole)
       for (const kube::ObjectKey& binding : bound->second) addConcerned(bindings_.at(binding), concerned);
     }
     for (const std::string& other : aggregating_) {
-      if (selects(clusterRoles_.at(other), clusterRoles_.at(name).labels) && seen.insert(other).second)
+      if (collects(clusterRoles_.at(other), clusterRoles_.at(name).labels) && seen.insert(other).second)
         next.push_back(other);
     }
   }
@@ -208,7 +185,7 @@ std::vector<std::string> GrantedRights::aggregatedBy(const std::string& clusterR
     next.pop_back();
     if (!aggregating_.contains(name)) continue;
     for (const auto& [other, role] : clusterRoles_) {
-      if (!selects(clusterRoles_.at(name), role.labels) || !seen.insert(other).second) continue;
+      if (!collects(clusterRoles_.at(name), role.labels) || !seen.insert(other).second) continue;
       found.push_back(other);
       next.push_back(other);
     }

@@ -12,7 +12,6 @@
 
 #include "criticalservice/role_rules.h"
 #include "kube/object.h"
-#include "kube/selector.h"
 
 namespace lastout::criticalservice {
 
@@ -57,18 +56,11 @@ class GrantedRights {
     std::string createdAt;  // in RFC 3339, which sorts as text; empty: not known
     friend bool operator==(const Binding&, const Binding&) = default;
   };
-  struct ClusterRole {
-    kube::Labels labels;
-    std::vector<kube::LabelSelector> aggregates;  // empty: none
-    std::vector<RoleRule> rules;
-  };
 
   static Binding readBinding(const kube::Object& object);
-  static ClusterRole readClusterRole(const kube::Object& object);
-  static bool selects(const ClusterRole& role, const kube::Labels& labels);
-  static bool meansTheSame(const ClusterRole& one, const ClusterRole& other);
+  static bool meansTheSame(const RoleContent& one, const RoleContent& other);
   std::set<std::string> putBinding(const kube::ObjectKey& key, Binding binding);
-  std::set<std::string> putClusterRole(const std::string& name, ClusterRole role);
+  std::set<std::string> putClusterRole(const std::string& name, RoleContent role);
   std::set<std::string> removeBinding(const kube::ObjectKey& key);
   std::set<std::string> concernedBy(const std::string& clusterRole) const;
   void addConcerned(const Binding& binding, std::set<std::string>& namespaces) const;
@@ -79,7 +71,7 @@ class GrantedRights {
   std::map<kube::ObjectKey, Binding> bindings_;
   std::map<Account, std::set<kube::ObjectKey>> bindingsOf_;
   std::map<kube::ObjectKey, std::set<kube::ObjectKey>> bindingsTo_;  // by role
-  std::map<std::string, ClusterRole> clusterRoles_;
+  std::map<std::string, RoleContent> clusterRoles_;
   std::map<kube::ObjectKey, std::vector<RoleRule>> roles_;
   std::set<std::string> aggregating_;  // names of those that aggregate others
 };
@@ -89,7 +81,5 @@ class GrantedRights {
 std::optional<GrantedRights::Account> accountOf(const kube::Value& subject);
 // The role that a RoleBinding or ClusterRoleBinding names.
 kube::ObjectKey roleOfBinding(const kube::Object& binding);
-// Those of a ClusterRole's aggregationRule; the API server takes no selector that cannot be read.
-std::vector<kube::LabelSelector> aggregatedSelectors(const kube::Object& clusterRole);
 
 }  // namespace lastout::criticalservice

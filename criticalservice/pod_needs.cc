@@ -153,6 +153,24 @@ bool isBehind(const kube::Object& service, const kube::Object& object) {
                                : labelsAt(object.content, {"spec", "template", "metadata", "labels"}));
 }
 
+bool hasPortNamed(const kube::Object& object, std::string_view name) {
+  const kube::Value* podTemplate = podTemplateOf(object);
+  if (podTemplate == nullptr || name.empty()) return true;
+  bool found = false;
+  const auto look = [&](const kube::Value& container) {
+    forEachItem(container.find("ports"), [&](const kube::Value& port) {
+      const std::string& protocol = kube::textAt(port, {"protocol"});
+      found |= kube::textAt(port, {"name"}) == name && (protocol.empty() || protocol == "TCP");
+    });
+  };
+  forEachItem(podTemplate->at({"spec", "containers"}), look);
+  // Of init containers, those that run beside the others (sidecars).
+  forEachItem(podTemplate->at({"spec", "initContainers"}), [&](const kube::Value& container) {
+    if (kube::textAt(container, {"restartPolicy"}) == "Always") look(container);
+  });
+  return found;
+}
+
 std::vector<std::string> textsAt(const kube::Value& value, std::initializer_list<std::string_view> path) {
   std::vector<std::string> texts;
   forEachItem(value.at(path), [&](const kube::Value& item) {

@@ -47,6 +47,9 @@ kube::Labels labelsAt(const kube::Value& value, std::initializer_list<std::strin
 bool selects(const kube::Labels& selector, const kube::Labels& podLabels);
 // True if the Service selects Pods of the object: a Pod, or what has a Pod template.
 bool isBehind(const kube::Object& service, const kube::Object& object);
+// True if Pods of the object have a port of that name over TCP, as targetPort of a Service finds it; true of
+// what does not say its containers, and of an empty name.
+bool hasPortNamed(const kube::Object& object, std::string_view name);
 // The strings of a list; what is none is left out.
 std::vector<std::string> textsAt(const kube::Value& value, std::initializer_list<std::string_view> path);
 // Calls visit(item) for the items of a list, and not at all where there is none.

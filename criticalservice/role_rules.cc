@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "criticalservice/pod_needs.h"
 
@@ -78,6 +79,20 @@ std::vector<RoleRule> rulesOf(const kube::Object& role) {
                      textsAt(rule, {"resourceNames"})});
   });
   return rules;
+}
+
+RoleContent contentOf(const kube::Object& role) {
+  RoleContent content{.labels = role.meta.labels, .aggregates = {}, .rules = rulesOf(role)};
+  forEachItem(role.content.at({"aggregationRule", "clusterRoleSelectors"}), [&](const kube::Value& written) {
+    if (auto selector = kube::parseSelector(written, role.file))
+      content.aggregates.push_back(std::move(*selector));
+  });
+  return content;
+}
+
+bool collects(const RoleContent& role, const kube::Labels& labels) {
+  return std::ranges::any_of(role.aggregates,
+                             [&](const kube::LabelSelector& selector) { return selector.matches(labels); });
 }
 
 bool areAbout(const std::vector<RoleRule>& rules, const kube::GroupResource& type) {

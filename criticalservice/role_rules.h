@@ -1,11 +1,12 @@
-// Rules of Roles and ClusterRoles: what they allow, as far as it can be seen that one allows less than
-// before.
+// Roles and ClusterRoles: what their rules allow, as far as it can be seen that one allows less than before,
+// and whose rules they collect.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "kube/object.h"
+#include "kube/selector.h"
 
 namespace lastout::criticalservice {
 
@@ -19,6 +20,19 @@ struct RoleRule {
 };
 
 std::vector<RoleRule> rulesOf(const kube::Object& role);
+
+// A Role or ClusterRole as far as rights follow from it.
+struct RoleContent {
+  kube::Labels labels = {};
+  // Of its aggregationRule: it has the rules of the ClusterRoles that one of these selects. The API server
+  // takes no selector that cannot be read.
+  std::vector<kube::LabelSelector> aggregates = {};
+  std::vector<RoleRule> rules = {};
+};
+
+RoleContent contentOf(const kube::Object& role);
+// True if the ClusterRole's aggregationRule selects one with these labels.
+bool collects(const RoleContent& role, const kube::Labels& labels);
 
 // Some rule names the type, or all types.
 bool areAbout(const std::vector<RoleRule>& rules, const kube::GroupResource& type);

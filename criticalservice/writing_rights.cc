@@ -15,12 +15,6 @@ namespace {
 constexpr std::string_view kEveryAccount = "system:serviceaccounts";
 constexpr std::string_view kEveryUser = "system:authenticated";
 
-// Kubernetes' own ClusterRoles that allow to write to no object of somebody's type; operators' manifests bind
-// them and do not have them.
-bool isHarmless(const kube::ObjectKey& role) {
-  return role.type == kube::kClusterRoles && (role.name == "view" || role.name.starts_with("system:"));
-}
-
 // The namespace whose RoleBindings count for a request for the object: a Namespace's own for itself.
 const std::string& namespaceOfRequest(const kube::ObjectKey& object) {
   return object.type == kube::kNamespaces ? object.name : object.namespaceName;
@@ -30,14 +24,11 @@ const std::string& namespaceOfRequest(const kube::ObjectKey& object) {
 
 void WritingRights::put(const kube::Object& object) {
   const kube::GroupResource& type = object.key.type;
+  if (!GrantedRights::isAbout(type) || !put_.insert(object.key).second) return;
   if (type == kube::kRoles || type == kube::kClusterRoles) {
-    roles_.try_emplace(object.key, Role{.labels = object.meta.labels,
-                                        .aggregates = aggregatedSelectors(object),
-                                        .rules = rulesOf(object)});
+    roles_.insert_or_assign(object.key, contentOf(object));
     return;
   }
-  if (type != kube::kRoleBindings && type != kube::kClusterRoleBindings) return;
-  if (std::ranges::find(bindings_, object.key, &Binding::key) != bindings_.end()) return;
   Binding binding{.key = object.key, .accounts = {}, .role = roleOfBinding(object)};
   forEachItem(object.content.find("subjects"), [&](const kube::Value& subject) {
     const std::string& name = kube::textAt(subject, {"name"});
@@ -61,14 +52,11 @@ std::vector<kube::ObjectKey> WritingRights::partsOf(const kube::ObjectKey& role)
   std::set<kube::ObjectKey> seen{role};
   std::vector<kube::ObjectKey> next{role};
   while (!next.empty()) {
-    const std::vector<kube::LabelSelector>& selectors = roles_.at(next.back()).aggregates;
+    const RoleContent& whole = roles_.at(next.back());
     next.pop_back();
     for (const auto& [key, other] : roles_) {
-      if (key.type != kube::kClusterRoles) continue;
-      const kube::Labels& labels = other.labels;
-      const bool isPart = std::ranges::any_of(
-          selectors, [&](const kube::LabelSelector& selector) { return selector.matches(labels); });
-      if (!isPart || !seen.insert(key).second) continue;
+      if (key.type != kube::kClusterRoles || !collects(whole, other.labels) || !seen.insert(key).second)
+        continue;
       parts.push_back(key);
       next.push_back(key);
     }
@@ -76,11 +64,12 @@ std::vector<kube::ObjectKey> WritingRights::partsOf(const kube::ObjectKey& role)
   return parts;
 }
 
-// What is not known may grant anything.
+// What is not known may grant anything; what else Kubernetes brings, whose names begin with "system:", lets
+// nobody write to objects of somebody's type.
 template <class Allow>
 WritingRights::Ways WritingRights::waysBy(const Binding& binding, Allow allow) const {
   const auto role = roles_.find(binding.role);
-  if (role == roles_.end()) return isHarmless(binding.role) ? Ways{} : Ways{{binding.key}};
+  if (role == roles_.end()) return isDefaultRole(binding.role) ? Ways{} : Ways{{binding.key}};
   Ways ways;
   const std::vector<kube::ObjectKey> parts = partsOf(binding.role);
   for (const kube::ObjectKey& part : parts) {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "criticalservice/default_roles.h"
 #include "criticalservice/granted_rights.h"
 #include "criticalservice/role_rules.h"
 #include "kube/object.h"
-#include "kube/selector.h"
 
 namespace lastout::criticalservice {
 
@@ -31,7 +31,7 @@ class WritingRights {
   // True if some binding may let the account update the object, in its namespace or everywhere.
   bool mayUpdate(const Account& account, const kube::ObjectKey& object) const;
   // True if any role or binding was put.
-  bool isAnyKnown() const { return !bindings_.empty() || !roles_.empty(); }
+  bool isAnyKnown() const { return !put_.empty(); }
   // The ways to change anything in the namespace as this account.
   Ways toActIn(const Account& account, const std::string& namespaceName) const;
   // Returns the role by which the account may update "<type>/finalizers", in some namespace or in all;
@@ -45,19 +45,16 @@ class WritingRights {
     std::set<Account> accounts;  // "" and "": every ServiceAccount
     kube::ObjectKey role;
   };
-  struct Role {
-    kube::Labels labels;
-    std::vector<kube::LabelSelector> aggregates;
-    std::vector<RoleRule> rules;
-  };
 
   static bool binds(const Binding& binding, const Account& account);
   std::vector<kube::ObjectKey> partsOf(const kube::ObjectKey& role) const;
   template <class Allow>
   Ways waysBy(const Binding& binding, Allow allow) const;
 
+  std::set<kube::ObjectKey> put_;  // bindings and roles
   std::vector<Binding> bindings_;
-  std::map<kube::ObjectKey, Role> roles_;  // Roles and ClusterRoles
+  // Roles and ClusterRoles; of Kubernetes' own those that were not put, too.
+  std::map<kube::ObjectKey, RoleContent> roles_ = defaultRoles();
 };
 
 }  // namespace lastout::criticalservice

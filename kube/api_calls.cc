@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kube/builtin_types.h"
 #include "kube/fields.h"
 #include "kube/well_known.h"
 
@@ -49,20 +50,41 @@ bool isStorage(const Value& version) {
   return storage != nullptr && storage->asBool() != nullptr && *storage->asBool();
 }
 
-// All objects are stored in the only version that is served.
-bool hasOneVersion(const Value& crd) {
+// The entry of spec.ports with that number, over TCP; nullptr: there is none.
+const Value* portOf(const Value& service, int64_t port) {
+  for (const Value& one : listAt(service, {"spec", "ports"})) {
+    const Value* number = one.find("port");
+    const std::string& protocol = textAt(one, {"protocol"});
+    if (number != nullptr && number->asInteger() != nullptr && *number->asInteger() == port &&
+        (protocol.empty() || protocol == "TCP"))
+      return &one;
+  }
+  return nullptr;
+}
+
+// All objects are stored in the storage version.
+bool hasOneStoredVersion(const Value& crd) {
   std::string_view stored;
-  size_t served = 0;
   for (const Value& version : listAt(crd, {"spec", "versions"})) {
-    if (!isServed(version)) continue;
-    ++served;
     if (isStorage(version)) stored = textAt(version, {"name"});
   }
   const Value::List& storedVersions = listAt(crd, {"status", "storedVersions"});
-  return served == 1 && !stored.empty() &&
+  return !stored.empty() &&
          std::all_of(storedVersions.begin(), storedVersions.end(), [&](const Value& version) {
            return version.asString() != nullptr && *version.asString() == stored;
          });
+}
+
+// All objects are stored in the only version that is served.
+bool hasOneVersion(const Value& crd) {
+  size_t served = 0;
+  bool servesStored = false;
+  for (const Value& version : listAt(crd, {"spec", "versions"})) {
+    if (!isServed(version)) continue;
+    ++served;
+    servesStored = servesStored || isStorage(version);
+  }
+  return served == 1 && servesStored && hasOneStoredVersion(crd);
 }
 
 }  // namespace
@@ -114,11 +136,17 @@ ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const Object
   return result;
 }
 
-std::vector<std::string> servedVersions(const GroupResource& type, const Value* crd) {
-  // Kubernetes serves one version of these, and a few of other built-in types.
-  const bool isBuiltIn = type.group.empty() || type.group == kAppsGroup || type.group == kBatchGroup;
-  if (crd == nullptr) return isBuiltIn ? std::vector<std::string>{"v1"} : std::vector<std::string>();
+std::vector<std::string> servedVersions(const GroupResource& type, const Value* crd,
+                                        KubernetesVersion kubernetes) {
   std::vector<std::string> versions;
+  if (crd == nullptr) {
+    const KnownType* known = findBuiltInType(type);
+    if (known == nullptr) return versions;
+    versions.emplace_back(known->version);
+    if (!known->otherVersion.empty() && servesOtherVersion(*known, kubernetes))
+      versions.emplace_back(known->otherVersion);
+    return versions;
+  }
   for (const Value& version : listAt(*crd, {"spec", "versions"})) {
     if (isServed(version)) versions.push_back(textAt(version, {"name"}));
   }
@@ -135,20 +163,32 @@ std::optional<CallAddress> calledConversionOf(const Value& crd) {
   return hasOneVersion(crd) ? std::nullopt : conversionOf(crd);
 }
 
+bool cleanupConverts(const Value& crd) { return !hasOneStoredVersion(crd); }
+
 std::optional<CallAddress> aggregatedServerOf(const Value& apiService) {
   const CallAddress address = addressIn(apiService.find("spec"));
   return address.isUrl() ? std::nullopt : std::optional<CallAddress>(address);
 }
 
-bool hasPort(const Value& service, int64_t port) {
-  const Value::List& ports = listAt(service, {"spec", "ports"});
-  if (ports.empty() || endpointSourceOf(service) == EndpointSource::External) return true;
-  return std::any_of(ports.begin(), ports.end(), [&](const Value& one) {
-    const Value* number = one.find("port");
-    const std::string& protocol = textAt(one, {"protocol"});
-    return number != nullptr && number->asInteger() != nullptr && *number->asInteger() == port &&
-           (protocol.empty() || protocol == "TCP");
-  });
+bool isHeadless(const Value& service) { return textAt(service, {"spec", "clusterIP"}) == "None"; }
+
+// As ResolveCluster() of k8s.io/apiserver resolves it.
+std::string whyUnreachable(const Value& service, int64_t port) {
+  if (endpointSourceOf(service) == EndpointSource::External) return {};
+  if (isHeadless(service))
+    return "is headless (clusterIP: None), which API servers cannot route to without "
+           "--enable-aggregator-routing";
+  const bool hasPort = listAt(service, {"spec", "ports"}).empty() || portOf(service, port) != nullptr;
+  return hasPort ? std::string() : "has no port " + std::to_string(port);
+}
+
+std::string targetPortName(const Value& service, int64_t port) {
+  const Value* found = portOf(service, port);
+  return found == nullptr ? std::string() : textAt(*found, {"targetPort"});
+}
+
+std::string lacksTargetPort(const std::string& name) {
+  return "calls the port " + name + " of its Pods, which no container of theirs has";
 }
 
 EndpointSource endpointSourceOf(const Value& service) {

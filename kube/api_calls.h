@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/kubernetes_version.h"
 #include "kube/match_resources.h"
 #include "kube/object.h"
 #include "kube/object_key.h"
@@ -54,9 +55,10 @@ ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const Object
                                       const Labels& labels, const Labels* namespaceLabels,
                                       const std::vector<std::string>& versions);
 
-// Returns the versions in which requests for objects of the type may come, as far as that is known; empty:
-// in any. `crd`: that of the type; nullptr: there is none.
-std::vector<std::string> servedVersions(const GroupResource& type, const Value* crd);
+// Returns the versions in which API servers serve the type, as far as that is known; empty: in any. `crd`:
+// that of the type; nullptr: there is none.
+std::vector<std::string> servedVersions(const GroupResource& type, const Value* crd,
+                                        KubernetesVersion kubernetes = kNewestKubernetes);
 
 // Returns the address of the CRD's conversion webhook; nullopt: it has none.
 std::optional<CallAddress> conversionOf(const Value& crd);
@@ -64,13 +66,25 @@ std::optional<CallAddress> conversionOf(const Value& crd);
 // served, so that nothing is converted.
 std::optional<CallAddress> calledConversionOf(const Value& crd);
 
+// True if the clean-up of the deleted CRD may have to convert objects: it reads them in the storage version,
+// and by status.storedVersions some may be stored in another one.
+bool cleanupConverts(const Value& crd);
+
 // Returns the address of the API server behind the APIService; nullopt: the asked API server serves it
 // itself.
 std::optional<CallAddress> aggregatedServerOf(const Value& apiService);
 
-// True if the Service has a port of that number, or leads out of the cluster; true of one whose manifest has
-// no list of ports.
-bool hasPort(const Value& service, int64_t port);
+// True if it is headless: clusterIP is None.
+bool isHeadless(const Value& service);
+// Returns why an API server cannot call that port of the Service, whoever is behind it: "has no port 8443",
+// to be read after its name; empty: it can. Of one whose manifest has no list of ports, it has each of them.
+std::string whyUnreachable(const Value& service, int64_t port);
+
+// Returns the name by which that port of the Service names the port of its Pods (targetPort); empty: it gives
+// a number.
+std::string targetPortName(const Value& service, int64_t port);
+// Why nobody is behind that port: no Pod of the Service has a port of that name. As whyUnreachable().
+std::string lacksTargetPort(const std::string& name);
 
 // How a Service gets its endpoints.
 enum class EndpointSource : uint8_t {

@@ -113,6 +113,17 @@ const WorkloadType* findWorkloadType(const GroupResource& type) {
   return found == std::end(kWorkloads) ? nullptr : found;
 }
 
+const KnownType* findBuiltInType(const GroupResource& type) {
+  const auto* const found = std::ranges::find_if(kBuiltIn, [&](const KnownType& known) {
+    return known.group == type.group && known.resource == type.resource;
+  });
+  return found == std::end(kBuiltIn) ? nullptr : found;
+}
+
+bool servesOtherVersion(const KnownType& known, KubernetesVersion kubernetes) {
+  return (known.traits & OtherIsBetaOfFlowControl) == 0 || servesBetaOfFlowControl(kubernetes);
+}
+
 std::span<const KnownType> wellKnownCustomTypes() { return kCustom; }
 
 }  // namespace lastout::kube

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "kube/kubernetes_version.h"
 #include "kube/object_key.h"
 
 namespace lastout::kube {
@@ -55,6 +56,11 @@ struct WorkloadType {
 
 std::span<const WorkloadType> workloadTypes();
 const WorkloadType* findWorkloadType(const GroupResource& type);  // nullptr: it runs no Pods
+
+// nullptr: it is not built in.
+const KnownType* findBuiltInType(const GroupResource& type);
+// True if API servers of that version serve the type's other version, where it has one.
+bool servesOtherVersion(const KnownType& known, KubernetesVersion kubernetes);
 
 // Defined by the CRDs of lastout and of Open Cluster Management.
 std::span<const KnownType> wellKnownCustomTypes();

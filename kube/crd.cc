@@ -7,6 +7,7 @@
 #include "kube/names.h"
 #include "kube/value.h"
 #include "kube/version.h"
+#include "kube/well_known.h"
 
 namespace lastout::kube {
 namespace {
@@ -138,6 +139,14 @@ const ResourceType* ResourceMap::sameName(const ResourceType& type) const {
 
 Result<ResourceType> ResourceMap::addCrd(const Value& crd, std::string_view file) {
   Errors errors;
+  if (const std::string& apiVersion = textAt(crd, {"apiVersion"});
+      !apiVersion.empty() && apiVersion != kApiExtensionsApiVersion) {
+    Fields document(crd, file, "", errors);
+    document.fail("apiVersion", "apiVersion " + inQuotes(apiVersion) +
+                                    " of a CustomResourceDefinition is not served: write " +
+                                    inQuotes(kApiExtensionsApiVersion) + ", and its spec accordingly");
+    return tl::unexpected(errors.front());
+  }
   const Crd read = readCrd(crd, file, errors);
   ResourceType type = read.resourceType();
   if (errors.empty()) {

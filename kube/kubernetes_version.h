@@ -83,6 +83,12 @@ constexpr bool countsTerminatingReplicas(KubernetesVersion version) {
   return version >= KubernetesVersion::V1_36;
 }
 
+// When a type comes or goes, the garbage collector stops until it has listed all types; later versions go on
+// without those that cannot be listed (kubernetes/kubernetes#125796).
+constexpr bool collectorWaitsForAllTypes(KubernetesVersion version) {
+  return version < KubernetesVersion::V1_36;
+}
+
 // The garbage collector deletes an object as it last saw it: a DELETE names the resource version, too, and
 // ends in a conflict where the object has changed since (admission/33 and 35).
 constexpr bool collectsByResourceVersion(KubernetesVersion version) {

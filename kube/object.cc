@@ -123,6 +123,11 @@ std::string groupOf(std::string_view apiVersion) {
   return slash == std::string_view::npos ? "" : std::string(apiVersion.substr(0, slash));
 }
 
+std::string_view versionOf(std::string_view apiVersion) {
+  const size_t slash = apiVersion.find('/');
+  return slash == std::string_view::npos ? apiVersion : apiVersion.substr(slash + 1);
+}
+
 Result<Object> parseObject(Value document, std::string_view file, const ResourceMap& types) {
   Errors errors;
   Object object;

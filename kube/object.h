@@ -53,6 +53,8 @@ bool hasFinalizer(const ObjectMeta& meta, std::string_view finalizer);
 
 // The group of an apiVersion: "apps" of "apps/v1", "" of "v1".
 std::string groupOf(std::string_view apiVersion);
+// "v1" of "apps/v1" and of "v1".
+std::string_view versionOf(std::string_view apiVersion);
 
 // Metadata alone, with a message for each field of the wrong type, an over-long or malformed name, or a limit
 // exceeded (Kubernetes' own: names of 253 bytes; finalizers and labels as qualified names).

@@ -20,14 +20,15 @@ std::optional<ObjectKey> keyAt(const Value& content, const GroupResource& type,
 
 }  // namespace
 
-std::vector<std::string> claimsOf(const Value* podSpec, const std::string& podName) {
-  std::vector<std::string> claims;
+// As PodUsesPVC() of kube-controller-manager's pvc-protection finds them.
+std::vector<MountedClaim> claimsOf(const Value* podSpec, std::string_view podName) {
+  std::vector<MountedClaim> claims;
   if (podSpec == nullptr) return claims;
   for (const Value& volume : listAt(*podSpec, {"volumes"})) {
     const std::string& claim = textAt(volume, {"persistentVolumeClaim", "claimName"});
-    if (!claim.empty()) claims.push_back(claim);
-    if (!podName.empty() && volume.find("ephemeral") != nullptr)
-      claims.push_back(podName + "-" + textAt(volume, {"name"}));
+    if (!claim.empty()) claims.push_back({claim});
+    if (volume.find("ephemeral") != nullptr)
+      claims.push_back({std::string(podName) + "-" + textAt(volume, {"name"}), true});
   }
   return claims;
 }
@@ -50,9 +51,8 @@ bool isBound(const ObjectKey& claim, const std::optional<ObjectKey>& volumeOfCla
 }
 
 std::string nodeThatEnds(const Object& pod) {
-  const std::string& phase = textAt(pod.content, {"status", "phase"});
   const bool hasStopped =
-      phase == "Succeeded" || phase == "Failed" ||
+      isFinalPhase(textAt(pod.content, {"status", "phase"})) ||
       (pod.meta.deletionTimestamp && pod.meta.deletionGracePeriodSeconds.value_or(1) == 0);
   return hasStopped ? std::string() : textAt(pod.content, {"spec", "nodeName"});
 }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/object.h"
@@ -12,9 +13,16 @@
 
 namespace lastout::kube {
 
-// Returns the names of the PersistentVolumeClaims that Pods of this specification use. `podName`: of the Pod,
-// after which the claims of its ephemeral volumes are named; empty: it is a template's.
-std::vector<std::string> claimsOf(const Value* podSpec, const std::string& podName);
+// A PersistentVolumeClaim that a Pod mounts.
+struct MountedClaim {
+  std::string name;
+  bool isEphemeral = false;  // made for that Pod, which has to control it
+  friend bool operator==(const MountedClaim&, const MountedClaim&) = default;
+};
+
+// Returns those of the Pod of that name, whose specification (or that of its template) this is; nullptr has
+// none.
+std::vector<MountedClaim> claimsOf(const Value* podSpec, std::string_view podName);
 
 // Returns the volume of a claim, as its spec.volumeName has it; nullopt: it says nothing.
 std::optional<ObjectKey> volumeOf(const Value& claim);

@@ -62,6 +62,10 @@ inline const GroupResource kPodDisruptionBudgets{"policy", "poddisruptionbudgets
 inline const GroupResource kReplicaSets{std::string(kAppsGroup), "replicasets"};
 inline const GroupResource kStatefulSets{std::string(kAppsGroup), "statefulsets"};
 
+// What Pods name by class.
+inline const GroupResource kPriorityClasses{"scheduling.k8s.io", "priorityclasses"};
+inline const GroupResource kRuntimeClasses{"node.k8s.io", "runtimeclasses"};
+
 // RBAC.
 inline const GroupResource kClusterRoleBindings{std::string(kRbacGroup), "clusterrolebindings"};
 inline const GroupResource kClusterRoles{std::string(kRbacGroup), "clusterroles"};
@@ -99,6 +103,35 @@ inline constexpr std::string_view kNamespaceSpecFinalizer = "kubernetes";
 inline constexpr std::string_view kJobTrackingFinalizer = "batch.kubernetes.io/job-tracking";
 inline constexpr std::string_view kPvcProtectionFinalizer = "kubernetes.io/pvc-protection";
 inline constexpr std::string_view kPvProtectionFinalizer = "kubernetes.io/pv-protection";
+// Others that the control plane sets and removes: on volumes of in-tree drivers, on a ResourceClaim, a
+// VolumeAttributesClass and a ServiceCIDR.
+inline constexpr std::string_view kPvControllerFinalizer = "kubernetes.io/pv-controller";
+inline constexpr std::string_view kResourceClaimFinalizer = "resource.kubernetes.io/delete-protection";
+inline constexpr std::string_view kVacProtectionFinalizer = "kubernetes.io/vac-protection";
+inline constexpr std::string_view kServiceCidrFinalizer = "networking.k8s.io/service-cidr-finalizer";
+// A cloud's controller sets it on a Service of type LoadBalancer, and removes it.
+inline constexpr std::string_view kLoadBalancerFinalizer = "service.kubernetes.io/load-balancer-cleanup";
+// The provisioner of a CSI driver does that with a volume that it is to delete.
+inline constexpr std::string_view kProvisionerFinalizer =
+    "external-provisioner.volume.kubernetes.io/finalizer";
+
+// kube-controller-manager puts them on the objects of these types, and takes them off what terminates once
+// nothing uses it.
+struct UsageFinalizer {
+  GroupResource type;
+  std::string_view finalizer;
+};
+inline const std::array<UsageFinalizer, 3> kUsageFinalizers{{
+    {{"resource.k8s.io", "resourceclaims"}, kResourceClaimFinalizer},
+    {{"storage.k8s.io", "volumeattributesclasses"}, kVacProtectionFinalizer},
+    {{"networking.k8s.io", "servicecidrs"}, kServiceCidrFinalizer},
+}};
+
+inline bool isUsageFinalizer(const GroupResource& type, std::string_view finalizer) {
+  return std::ranges::any_of(kUsageFinalizers, [&](const UsageFinalizer& one) {
+    return one.type == type && one.finalizer == finalizer;
+  });
+}
 
 // All of lastout's own begin with it, those of other versions, too.
 inline constexpr std::string_view kFinalizerDomain = "lastout.dev/";
@@ -114,6 +147,11 @@ inline constexpr std::string_view kAttacherFinalizerPrefix = "external-attacher/
 
 // The label by which every Namespace says its name; API servers set it.
 inline constexpr const char* kNamespaceNameLabel = "kubernetes.io/metadata.name";
+
+// Returns true if a Pod of that status.phase has ended for good: its containers do not run again.
+inline constexpr bool isFinalPhase(std::string_view phase) {
+  return phase == "Succeeded" || phase == "Failed";
+}
 
 // Returns the key of the Namespace of that name.
 inline ObjectKey namespaceKey(std::string_view name) { return {kNamespaces, "", std::string(name)}; }

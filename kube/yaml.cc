@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <istream>
+#include <optional>
 #include <streambuf>
 
 #include "kube/helm_template.h"
@@ -205,13 +206,13 @@ void YamlHandler::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
     return;
   }
   Value::Data data = read(mark, tag, text);
-  auto* key = std::get_if<std::string>(&data);
-  if (key == nullptr) {
-    // yaml-cpp takes the last item of a list that is not closed for a key.
-    const size_t next = source_.text().find_first_not_of(kBlanks, offset(mark) + text.size());
-    if (next == std::string_view::npos) fail(mark, "this is no valid YAML: a \"[\" or \"{\" is not closed");
-    fail(mark, "a key must be a string: put " + inQuotes(text) + " in quotes");
-  }
+  // yaml-cpp takes the last item of a list that is not closed for a key.
+  const bool isText = std::holds_alternative<std::string>(data);
+  const size_t next = source_.text().find_first_not_of(kBlanks, offset(mark) + text.size());
+  if (!isText && next == std::string_view::npos)
+    fail(mark, "this is no valid YAML: a \"[\" or \"{\" is not closed");
+  std::optional<std::string> key = mapKey(std::move(data));
+  if (!key) fail(mark, "a key must be a string: put " + inQuotes(text) + " in quotes");
   require(builder_.key(std::move(*key), offset(mark), anchor));
 }
 

@@ -1,9 +1,11 @@
 #include "kube/yaml_scalar.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "kube/ascii.h"
 
@@ -87,6 +89,19 @@ std::optional<Data> resolvePlainScalar(std::string_view text) {
     return integer(unsignedText, 10, negative);
   if (isFloat(unsignedText)) return number(unsignedText, negative);
   return std::string(text);
+}
+
+std::optional<std::string> mapKey(Value::Data data) {
+  if (auto* text = std::get_if<std::string>(&data)) return std::move(*text);
+  if (const auto* truth = std::get_if<bool>(&data)) return *truth ? "true" : "false";
+  if (const auto* whole = std::get_if<int64_t>(&data)) return std::to_string(*whole);
+  const auto* real = std::get_if<double>(&data);
+  if (real == nullptr) return std::nullopt;
+  // sigs.k8s.io/yaml writes it with the fewest digits that tell a 32-bit number.
+  std::array<char, 32> text;
+  const auto written = std::to_chars(text.data(), text.data() + text.size(), static_cast<float>(*real),
+                                     std::chars_format::general);
+  return std::string(text.data(), written.ptr);
 }
 
 }  // namespace lastout::kube

@@ -14,4 +14,8 @@ namespace lastout::kube {
 // doubles. Nothing for what no double or no JSON can hold: numbers that are too large, .inf and .nan.
 std::optional<Value::Data> resolvePlainScalar(std::string_view text);
 
+// Returns the key of a map that such a value stands for, as kubectl reads it: a number or a boolean is its
+// own text, "0x10" is "16". nullopt: null is no key.
+std::optional<std::string> mapKey(Value::Data data);
+
 }  // namespace lastout::kube

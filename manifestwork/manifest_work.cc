@@ -55,9 +55,14 @@ std::optional<TimeToLive> timeToLiveOf(const kube::Value& work) {
 }
 
 bool DeleteOption::orphans(const kube::ObjectKey& object) const {
+  if (onlyReads(object)) return true;
   if (policy == PropagationPolicy::Foreground) return false;
   return policy == PropagationPolicy::Orphan ||
          std::ranges::find(orphaningRules, object) != orphaningRules.end();
+}
+
+bool DeleteOption::onlyReads(const kube::ObjectKey& object) const {
+  return std::ranges::find(readOnly, object) != readOnly.end();
 }
 
 std::string appliedName(const kube::ObjectKey& work) { return work.namespaceName + "-" + work.name; }

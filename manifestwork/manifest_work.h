@@ -27,6 +27,11 @@ inline constexpr std::string_view kWorkFinalizer = "cluster.open-cluster-managem
 inline constexpr std::string_view kAppliedFinalizer =
     "cluster.open-cluster-management.io/applied-manifest-work-cleanup";
 
+// Where the agent of a managed cluster runs, and as whom, unless it was installed otherwise.
+inline constexpr std::string_view kAgentNamespace = "open-cluster-management-agent";
+inline constexpr std::string_view kAgentUser =
+    "system:serviceaccount:open-cluster-management-agent:klusterlet-work-sa";
+
 // The finalizer of a ManifestWorkReplicaSet: its controller deletes the works that it has made, and takes it
 // off. Of the group's other two only the first word differs.
 inline constexpr std::string_view kReplicaSetFinalizer =
@@ -35,12 +40,16 @@ inline constexpr std::string_view kReplicaSetFinalizer =
 // spec.deleteOption: which of its objects the work leaves behind when it is deleted. While it says so of an
 // object, the agent keeps its owner reference off that, and deletes it with no work.
 // https://open-cluster-management.io/docs/concepts/work-distribution/manifestwork/#resource-deletion
+// With it, what the agent only reads (updateStrategy ReadOnly in spec.manifestConfigs): it neither makes nor
+// writes that, so it does not own it, and leaves it behind as well.
 struct DeleteOption {
   enum class PropagationPolicy : uint8_t { Foreground, Orphan, SelectivelyOrphan };
   PropagationPolicy policy = PropagationPolicy::Foreground;
   std::vector<kube::ObjectKey>
       orphaningRules;  // SelectivelyOrphan: the objects; words of theirs stand for themselves
+  std::vector<kube::ObjectKey> readOnly;  // the objects
   bool orphans(const kube::ObjectKey& object) const;
+  bool onlyReads(const kube::ObjectKey& object) const;
 };
 
 struct ManifestWork {
@@ -90,7 +99,8 @@ tl::expected<ManifestWork, kube::Errors> parseWork(const kube::Object& object,
 // have more.
 tl::expected<AppliedManifestWork, kube::Errors> parseApplied(const kube::Object& object);
 
-// Reads spec.deleteOption of a stored work as the agent does: what it does not know is as if it were absent.
+// Reads spec.deleteOption, and what is ReadOnly, of a stored work as the agent does: what it does not know is
+// as if it were absent.
 DeleteOption deleteOptionOf(const kube::Value& work);
 
 // spec.deleteOption.ttlSecondsAfterFinished: the hub deletes the work so long after it was complete.

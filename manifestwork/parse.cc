@@ -21,6 +21,23 @@ bool isText(const kube::Value* value, std::string_view text) {
   return value != nullptr && value->asString() != nullptr && *value->asString() == text;
 }
 
+// {group, resource, namespace, name}
+kube::ObjectKey identifiedBy(const kube::Value& value) {
+  return {{kube::textAt(value, {"group"}), kube::textAt(value, {"resource"})},
+          kube::textAt(value, {"namespace"}),
+          kube::textAt(value, {"name"})};
+}
+
+std::vector<kube::ObjectKey> readOnlyObjects(const kube::Value& spec) {
+  std::vector<kube::ObjectKey> objects;
+  for (const kube::Value& config : kube::listAt(spec, {"manifestConfigs"})) {
+    const kube::Value* object = config.find("resourceIdentifier");
+    if (object != nullptr && kube::textAt(config, {"updateStrategy", "type"}) == "ReadOnly")
+      objects.push_back(identifiedBy(*object));
+  }
+  return objects;
+}
+
 DeleteOption::PropagationPolicy policyNamed(std::string_view word) {
   using Policy = DeleteOption::PropagationPolicy;
   if (word == "Orphan") return Policy::Orphan;
@@ -132,8 +149,9 @@ class WorkReader {
   // --- the real form ---
   void readWorkload(const kube::Value& specValue) {
     kube::Fields spec(specValue, work_.file, "spec", errors_);
-    spec.allow({"manifestConfigs", "executor"});  // neither changes what is deleted
+    spec.allow({"manifestConfigs", "executor"});  // of these, only ReadOnly changes what is deleted
     readDeleteOption(spec);
+    deleteOption_.readOnly = readOnlyObjects(specValue);
     if (std::optional<kube::Fields> workload = spec.fields("workload")) {
       if (const kube::Value* manifests = workload->list("manifests")) {
         for (const kube::Value& manifest : *manifests->asList()) readManifest(manifest);
@@ -245,10 +263,9 @@ DeleteOption deleteOptionOf(const kube::Value& work) {
   option.policy = policyNamed(kube::textAt(work, {"spec", "deleteOption", "propagationPolicy"}));
   for (const kube::Value& rule :
        kube::listAt(work, {"spec", "deleteOption", "selectivelyOrphans", "orphaningRules"})) {
-    option.orphaningRules.push_back({{kube::textAt(rule, {"group"}), kube::textAt(rule, {"resource"})},
-                                     kube::textAt(rule, {"namespace"}),
-                                     kube::textAt(rule, {"name"})});
+    option.orphaningRules.push_back(identifiedBy(rule));
   }
+  if (const kube::Value* spec = work.find("spec")) option.readOnly = readOnlyObjects(*spec);
   return option;
 }
 
@@ -257,9 +274,7 @@ std::vector<kube::ObjectKey> recordedObjects(const kube::Value& applied) {
   const kube::Value* list = applied.at({"status", "appliedResources"});
   if (list == nullptr || list->asList() == nullptr) return objects;
   for (const kube::Value& item : *list->asList()) {
-    kube::ObjectKey key{{kube::textAt(item, {"group"}), kube::textAt(item, {"resource"})},
-                        kube::textAt(item, {"namespace"}),
-                        kube::textAt(item, {"name"})};
+    kube::ObjectKey key = identifiedBy(item);
     if (!key.type.resource.empty() && !key.name.empty()) objects.push_back(std::move(key));
   }
   return objects;

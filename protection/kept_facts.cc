@@ -241,8 +241,7 @@ std::string becauseOf(const ListedBy& by, const kube::Object& object) {
 }
 
 bool isActivePod(const kube::Object& pod) {
-  const std::string& phase = kube::textAt(pod.content, {"status", "phase"});
-  return !pod.meta.deletionTimestamp && phase != "Succeeded" && phase != "Failed";
+  return !pod.meta.deletionTimestamp && !kube::isFinalPhase(kube::textAt(pod.content, {"status", "phase"}));
 }
 
 bool isBoundClaim(const kube::Object& claim) {

@@ -137,6 +137,7 @@ std::set<uint32_t> MurphiModel::keptBits() const {
   std::set<uint32_t> bits;
   for (const replay::WatchedEvent& event : compiled_.sendAfter)
     if (event.slot != cluster::kNone) bits.insert(event.bit);
+  for (const replay::WatchedEvent& event : compiled_.replaced) bits.insert(event.bit);
   if (!scope_.orders) return bits;
   for (const replay::BeforePair& pair : compiled_.before) bits.insert(pair.first.bit);
   return bits;
@@ -215,7 +216,13 @@ std::string MurphiModel::start() const {
 
 std::string MurphiModel::goal() const {
   std::vector<std::string> all{"forall t: step_t do step[t].sent end"};
-  for (const Slot slot : compiled_.goal) all.push_back("!present(" + names_.slot(slot) + ")");
+  for (const Slot slot : compiled_.goal) {
+    std::vector<std::string> any{"!present(" + names_.slot(slot) + ")"};
+    for (const replay::WatchedEvent& gone : compiled_.replaced)
+      if (gone.slot == slot)
+        any.push_back(allOf({"event_" + std::to_string(gone.bit), "live(" + names_.slot(slot) + ")"}));
+    all.push_back(anyOf(any));
+  }
   for (const std::vector<Slot>& some : compiled_.exists) {
     if (!compiled_.mustExist) break;
     std::vector<std::string> any;
@@ -231,8 +238,10 @@ std::string MurphiModel::goal() const {
 kube::Errors uncovered(const cluster::Model& model) {
   kube::Errors errors;
   const auto refuse = [&](const std::string& what) {
-    errors.push_back(
-        {"a model for Rumur has no rules for " + what + ": prove the scenario without --murphi", {}, {}});
+    errors.push_back({"a model for Rumur or SPIN has no rules for " + what +
+                          ": prove the scenario without --murphi and --promela",
+                      {},
+                      {}});
   };
   if (!model.works.empty()) refuse("ManifestWorks");
   const auto hasReplicaSets = [](const SlotInfo& info) {

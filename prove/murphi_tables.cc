@@ -100,6 +100,7 @@ class TableWriter {
   std::string hasReadyPod(Slot workload) const;
   std::string answers(const Interception& whom) const;
   std::string met(const Criterion& criterion) const;
+  std::string isMet(const cluster::Ways& ways) const;
   std::string mayRemove(const RemovalNeeds& needs) const;
   struct GuardOf {
     Slot slot;
@@ -203,7 +204,7 @@ void TableWriter::relatives() {
 TableWriter::Call& TableWriter::callOf(const Interception& whom) {
   const auto identity = [](const Interception& one) {
     return std::tie(one.configuration, one.serviceKey, one.service, one.hasOtherEndpoints, one.workloads,
-                    one.webhook);
+                    one.webhook, one.unreachable);
   };
   const auto found =
       std::ranges::find_if(calls_, [&](const Call& one) { return identity(one.whom) == identity(whom); });
@@ -220,7 +221,7 @@ void TableWriter::collectCalls() {
 }
 
 std::string TableWriter::answers(const Interception& whom) const {
-  if (whom.lacksPort) return word(false);
+  if (!whom.unreachable.empty()) return word(false);
   if (whom.hasOtherEndpoints) return present(whom.service);
   std::vector<std::string> any;
   for (const Slot workload : whom.workloads)
@@ -237,9 +238,10 @@ void TableWriter::calls() {
            [&](size_t i) { return answers(calls_[i].whom); });
   byNumber("is_api_service(c: call_t): boolean", "c", "false", calls_.size(),
            [&](size_t i) { return word(calls_[i].isApiService); });
-  byNumber("intercepts_any(c: call_t; s: slot_t): boolean", "c", "false", calls_.size(), [&](size_t i) {
+  byNumber("converts(c: call_t; s: slot_t): boolean", "c", "false", calls_.size(), [&](size_t i) {
     std::vector<std::string> any;
-    for (const auto& [slot, one] : calls_[i].of) any.push_back(is(slot));
+    for (const auto& [slot, one] : calls_[i].of)
+      if (one->onCrdCleanup) any.push_back(is(slot));
     return anyOf(any);
   });
   byNumber("intercepts(c: call_t; s: slot_t; o: operation_t): boolean", "c", "false", calls_.size(),
@@ -284,7 +286,7 @@ std::string guardRoleOf(admission::GuardRole role, bool isItself) {
     case admission::GuardRole::Provider:
       return "GuardsProvider";
     case admission::GuardRole::ProviderAncestor:
-      return "GuardsParent";
+      return "GuardsAncestor";
     case admission::GuardRole::Dependency:
       return "GuardsNeeded";
     case admission::GuardRole::LastoutNamespace:
@@ -352,13 +354,18 @@ std::string TableWriter::hasReadyPod(Slot workload) const {
   return anyOf(any);
 }
 
+std::string TableWriter::isMet(const cluster::Ways& ways) const {
+  std::vector<std::string> any;
+  any.reserve(ways.size());
+  for (const std::vector<Slot>& way : ways) any.push_back(allPresent(way));
+  return anyOf(any);
+}
+
 std::string TableWriter::mayRemove(const RemovalNeeds& needs) const {
   std::vector<std::string> all;
   for (const Slot slot : needs.waitsFor) all.push_back("!" + present(slot));
   for (const RemovalNeeds::Need& need : needs.needs) {
-    std::vector<std::string> any;
-    for (const std::vector<Slot>& way : need.ways) any.push_back(allPresent(way));
-    all.push_back(anyOf(any));
+    all.push_back(isMet(need.ways));
   }
   return allOf(all);
 }
@@ -379,7 +386,10 @@ void TableWriter::controllers() {
            [&](size_t i) { return names_.finalizerNamed(model_.controllers[i].finalizer); });
   byNumber("works(c: controller_t): boolean", "c", "false", count, [&](size_t i) {
     const Slot runsIn = model_.controllers[i].runsIn;
-    return runsIn == kNone ? "true" : allOf({hasReadyPod(runsIn), allPresent(model_.slots[runsIn].rights)});
+    if (runsIn == kNone) return std::string("true");
+    std::vector<std::string> all{hasReadyPod(runsIn)};
+    for (const cluster::Ways& ways : model_.slots[runsIn].rights) all.push_back(isMet(ways));
+    return allOf(all);
   });
   byNumber("acts_on(c: controller_t; s: slot_t): boolean", "c", "false", count, [&](size_t i) {
     return removals(i, [this](Slot slot, const cluster::Removal&) { return is(slot); });

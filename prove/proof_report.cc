@@ -55,8 +55,8 @@ class Reporter {
     const replay::MomentOf inStep = [](const replay::Happening& happening) {
       return "in step " + std::to_string(happening.number);
     };
-    const replay::Stuckness why =
-        replay::explainStuck(machine_, names_, end.left, end.state, told.log, inStep);
+    const replay::Stuckness why = replay::explainStuck(machine_, names_, end.left, end.state, told.log,
+                                                       ready_.scenario.unremoved, inStep);
     for (const replay::StillThere& each : why.objects)
       report.leftovers.push_back({names_.of(each.object), each.reasons});
     for (replay::Leftover& step : replay::unsent(compiled_, names_, end.state))
@@ -129,7 +129,7 @@ class Reporter {
       result.push_back(
           "whatever has happened, it can still end with something there for " +
           counted(compiled_.exists.size(), "reference under `exists`", "references under `exists`"));
-    if (!proof.unsafe && compiled_.model.guarded)
+    if (!proof.unsafe && compiled_.model.guarded && !compiled_.model.services.empty())
       result.push_back("no deletion is committed whose criteria did not hold at its confirming read");
     if (proof.broken.empty() && question_.orders && !compiled_.before.empty())
       result.push_back(

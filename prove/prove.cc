@@ -187,8 +187,8 @@ class Prover {
   std::vector<Slot> inAll(const std::vector<uint32_t>& states) const {
     std::vector<Slot> slots = compiled_.goal;
     for (const uint32_t state : states) {
-      const auto isGone = [&](Slot slot) { return !isThere(found_.states[state], layout_, slot); };
-      slots.erase(std::remove_if(slots.begin(), slots.end(), isGone), slots.end());
+      const cluster::StateRef view(const_cast<uint64_t*>(found_.states[state]), layout_);  // only read
+      std::erase_if(slots, [&](Slot slot) { return !replay::isLeft(compiled_, view, slot); });
     }
     return slots;
   }

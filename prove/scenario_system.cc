@@ -14,6 +14,7 @@ ScenarioSystem::ScenarioSystem(const cluster::Machine& machine, const replay::Co
     stepsWait_ = true;
     kept_ |= uint64_t{1} << event.bit;
   }
+  for (const replay::WatchedEvent& event : compiled.replaced) kept_ |= uint64_t{1} << event.bit;
   if (!orders) return;
   for (const replay::BeforePair& pair : compiled.before) {
     kept_ |= uint64_t{1} << pair.first.bit;

@@ -9,9 +9,9 @@
 
 namespace lastout::prove {
 
-// The machine's monitor bits record which events happened. A state keeps only the bits that another event or
-// a client's step has to come after; the others are checked when they are set, and then cleared, so that they
-// cost no states. A property has the number of its event's bit; an unsafe commit has bit 63
+// The machine's monitor bits record which events happened. A state keeps only the bits that another event, a
+// client's step or the goal has to come after; the others are checked when they are set, and then cleared, so
+// that they cost no states. A property has the number of its event's bit; an unsafe commit has bit 63
 // (cluster::kUnsafeBit).
 class ScenarioSystem {
  public:

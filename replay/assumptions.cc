@@ -1,19 +1,22 @@
 #include "replay/assumptions.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "criticalservice/default_roles.h"
 #include "criticalservice/dependencies.h"
 #include "kube/api_calls.h"
 #include "kube/fields.h"
-#include "kube/pods.h"
+#include "kube/messages.h"
 #include "kube/selector.h"
 #include "kube/well_known.h"
+#include "manifestwork/manifest_work.h"
 #include "replay/controller_needs.h"
 #include "replay/names.h"
+#include "replay/needed_workloads.h"
 
 namespace lastout::replay {
 
@@ -22,18 +25,6 @@ namespace {
 using cluster::kNone;
 using cluster::Slot;
 using cluster::SlotInfo;
-
-// That a cloud's controller puts on a Service of type LoadBalancer, and the provisioner of a CSI driver on a
-// volume that it is to delete.
-constexpr std::string_view kLoadBalancerFinalizer = "service.kubernetes.io/load-balancer-cleanup";
-constexpr std::string_view kProvisionerFinalizer = "external-provisioner.volume.kubernetes.io/finalizer";
-
-// Kubernetes makes these ClusterRoles by itself.
-bool isDefaultRole(const kube::ObjectKey& role) {
-  static constexpr std::string_view kDefaults[] = {"cluster-admin", "admin", "edit", "view"};
-  return role.type == kube::kClusterRoles &&
-         (role.name.starts_with("system:") || std::ranges::find(kDefaults, role.name) != std::end(kDefaults));
-}
 
 bool isCondition(const kube::Value& content, std::string_view type, std::string_view status) {
   const kube::Value* condition = kube::statusCondition(content, type);
@@ -92,17 +83,18 @@ class AssumptionFinder {
       for (const kube::CalledWebhook& webhook : webhooks) addWebhook(*object, webhook);
       if (key.type == kube::kCustomResourceDefinitions) addConversion(*object);
       if (key.type == kube::kApiServices) addApiService(*object);
-      if (key.type == kube::kNodes) addNode(*object);
       if (key.type == kube::kValidatingAdmissionPolicyBindings)
         addPolicy(*object, kube::kValidatingAdmissionPolicies, "ValidatingAdmissionPolicy");
       if (key.type == kube::kMutatingAdmissionPolicyBindings)
         addPolicy(*object, kube::kMutatingAdmissionPolicies, "MutatingAdmissionPolicy");
     }
     for (const Slot slot : compiled_.goal) {
-      addFinalizersToCome(slot);
+      addOutside(slot);
       addUnknownOwners(slot);
     }
     addControllers();
+    addAgent();
+    std::ranges::move(assumedOfNeededWorkloads(compiled_, objects_), std::back_inserter(found_));
     for (Slot slot = 0; slot < model_.slots.size(); ++slot) addFinished(slot);
     addReplicaSets();
     std::ranges::sort(found_);
@@ -196,7 +188,7 @@ class AssumptionFinder {
     if (address.isUrl()) return "it is reached by URL";
     const std::string service = address.service.namespaceName + "/" + address.service.name;
     const kube::Object* source = object(address.service);
-    if (source == nullptr || !kube::hasPort(source->content, address.port)) return {};
+    if (source == nullptr || !kube::whyUnreachable(source->content, address.port).empty()) return {};
     switch (kube::endpointSourceOf(source->content)) {
       case kube::EndpointSource::ByHand:
         return "its Service " + service + " has no selector, so somebody writes its endpoints";
@@ -206,10 +198,16 @@ class AssumptionFinder {
         break;
     }
     for (const auto& [key, one] : objects_) {
-      if (isUnfollowed(key) && criticalservice::isBehind(*source, *one))
+      if (isUnfollowed(key) && isBehind(*source, address.port, *one))
         return "the Pods of " + nameOf(key) + ", behind its Service " + service + ", are not followed";
     }
     return {};
+  }
+
+  // Calls of that port of the Service get to Pods of the object.
+  static bool isBehind(const kube::Object& service, int64_t port, const kube::Object& object) {
+    return criticalservice::isBehind(service, object) &&
+           criticalservice::hasPortNamed(object, kube::targetPortName(service.content, port));
   }
 
   // Of a type that the machine does not run, as Transition::fails() has it.
@@ -220,14 +218,16 @@ class AssumptionFinder {
 
   bool hasPodsBehind(const kube::CallAddress& address) const {
     const kube::Object* source = object(address.service);
-    return source != nullptr && kube::hasPort(source->content, address.port) &&
-           std::ranges::any_of(
-               objects_, [&](const auto& one) { return criticalservice::isBehind(*source, *one.second); });
+    return source != nullptr && kube::whyUnreachable(source->content, address.port).empty() &&
+           std::ranges::any_of(objects_,
+                               [&](const auto& one) { return isBehind(*source, address.port, *one.second); });
   }
 
   void addWebhook(const kube::Object& configuration, const kube::CalledWebhook& webhook) {
-    if (webhook.isOfLastout() || !isAskedAboutGoal(webhook)) return;
+    if (webhook.isOfLastout()) return;
     const std::string name = "the webhook " + configuration.key.name + "/" + webhook.name;
+    if (!webhook.failureIsIgnored) addJobTracking(configuration, webhook, name);
+    if (!isAskedAboutGoal(webhook)) return;
     const std::string reached = reachedBy(webhook.address);
     if (!reached.empty()) {
       add(configuration.key,
@@ -242,6 +242,32 @@ class AssumptionFinder {
       add(configuration.key, name +
                                  " is asked about requests of each version: its matchPolicy is Exact, and "
                                  "the versions of requests are not followed");
+  }
+
+  // The Job controller's finalizer keeps nothing in the machine.
+  void addJobTracking(const kube::Object& configuration, const kube::CalledWebhook& webhook,
+                      const std::string& name) {
+    std::vector<Slot> pods;
+    for (const Slot slot : compiled_.goal) {
+      const SlotInfo& info = model_.slots[slot];
+      if (isTracked(info) && reviewedOf(webhook, info, slot).onUpdate) pods.push_back(slot);
+    }
+    if (!pods.empty())
+      add(configuration.key, name + " lets the Job controller take finalizer " +
+                                 std::string(kube::kJobTrackingFinalizer) + " off " + names_.list(pods) +
+                                 ": that request is not followed");
+  }
+
+  // A Pod of a Job, or of one that is gone.
+  bool isTracked(const SlotInfo& info) const {
+    if (info.role != cluster::ModelRole::Pod) return false;
+    const auto isJob = [this](const cluster::OwnerLink& link) {
+      return link.owner != kNone && model_.slots[link.owner].role == cluster::ModelRole::Job;
+    };
+    const kube::Object* pod = object(info.key);
+    return std::ranges::any_of(info.owners, isJob) ||
+           (pod != nullptr && std::ranges::find(pod->meta.finalizers, kube::kJobTrackingFinalizer) !=
+                                  pod->meta.finalizers.end());
   }
 
   static bool namesVersions(const kube::CalledWebhook& webhook) {
@@ -259,6 +285,25 @@ class AssumptionFinder {
     const std::string reached = address && concerns ? reachedBy(*address) : std::string();
     if (!reached.empty())
       add(crd.key, "the conversion webhook of " + nameOf(crd.key) + " answers: " + reached);
+    if (address && slot && kube::collectorWaitsForAllTypes(model_.kubernetes) && typesGo() &&
+        collectorIsNeeded())
+      add(crd.key, "the garbage collector goes on while " + nameOf(crd.key) +
+                       " cannot be listed: in 1.26 it stops then, once a type has come or gone");
+  }
+
+  // Discovery changes with each of them.
+  bool typesGo() const {
+    return std::ranges::any_of(compiled_.goal, [this](Slot slot) {
+      const kube::GroupResource& type = model_.slots[slot].key.type;
+      return type == kube::kCustomResourceDefinitions || type == kube::kApiServices;
+    });
+  }
+
+  // It has something of the goal to delete, or to let go.
+  bool collectorIsNeeded() const {
+    return std::ranges::any_of(compiled_.goal, [this](Slot slot) {
+      return !model_.slots[slot].owners.empty() || released_.contains(slot);
+    });
   }
 
   void addApiService(const kube::Object& apiService) {
@@ -270,20 +315,6 @@ class AssumptionFinder {
     if (reached.empty() && address && endsNamespaces && hasPodsBehind(*address) &&
         isCondition(apiService.content, "Available", "False"))
       add(apiService.key, nameOf(apiService.key) + " answers: its condition Available is False");
-  }
-
-  // Its kubelet has to say that a Pod has stopped.
-  void addNode(const kube::Object& node) {
-    if (kube::whyPodsStay(node.content).empty()) return;
-    std::vector<Slot> pods;
-    for (const Slot slot : compiled_.goal) {
-      const kube::Object* pod =
-          model_.slots[slot].role == cluster::ModelRole::Pod ? object(model_.slots[slot].key) : nullptr;
-      if (pod != nullptr && kube::nodeThatEnds(*pod) == node.key.name) pods.push_back(slot);
-    }
-    if (!pods.empty())
-      add(node.key,
-          "node " + node.key.name + " stops " + names_.list(pods) + ": its condition Ready is not True");
   }
 
   // An admission policy does something by its bindings alone; one that mutates refuses what its expressions
@@ -313,33 +344,71 @@ class AssumptionFinder {
     if (source == nullptr) return;
     for (const kube::OwnerReference& owner : source->meta.ownerReferences) {
       const std::string group(kube::groupOf(owner.apiVersion));
-      if (scenario_.types.findKind(group, owner.kind) != nullptr) continue;
-      add(source->key, "no API server serves " + owner.kind + (group.empty() ? "" : "." + group) +
-                           ", the type of its owner " + owner.name + ": no file defines it");
+      const kube::ResourceType* type = scenario_.types.findKind(group, owner.kind);
+      const std::string named = owner.kind + (group.empty() ? "" : "." + group);
+      if (type == nullptr)
+        add(source->key, "no API server serves " + named + ", the type of its owner " + owner.name +
+                             ": no file defines it");
+      else
+        addUnservedVersion(*source, owner, *type, named);
     }
   }
 
-  // Finalizers that controllers of Kubernetes or of a cloud put on an object that does not have them here.
-  void addFinalizersToCome(Slot slot) {
+  void addUnservedVersion(const kube::Object& dependent, const kube::OwnerReference& owner,
+                          const kube::ResourceType& type, const std::string& named) {
+    const kube::Object* crd = object(kube::crdKey(type.type));
+    const std::vector<std::string> served =
+        kube::servedVersions(type.type, crd == nullptr ? nullptr : &crd->content, model_.kubernetes);
+    const std::string_view version = kube::versionOf(owner.apiVersion);
+    if (served.empty() || std::ranges::find(served, version) != served.end()) return;
+    add(dependent.key, "no API server serves " + named + " in " + std::string(version) +
+                           ", by which it names its owner " + owner.name + ": " +
+                           (crd == nullptr ? "Kubernetes " + std::string(toString(model_.kubernetes)) +
+                                                 " has it in " + kube::listed(served)
+                                           : nameOf(crd->key) + " serves " + kube::listed(served)));
+  }
+
+  // Finalizers that a controller which runs outside of the files removes: it has put them on the object, or
+  // is to put them there.
+  void addOutside(Slot slot) {
     const SlotInfo& info = model_.slots[slot];
     const kube::Object* source = object(info.key);
     if (source == nullptr) return;
-    const auto carries = [&](std::string_view finalizer) {
-      return std::ranges::find(info.finalizers, finalizer) != info.finalizers.end();
-    };
     const kube::Value& content = source->content;
-    if (info.key.type == kube::kServices && kube::textAt(content, {"spec", "type"}) == "LoadBalancer" &&
-        !carries(kLoadBalancerFinalizer))
-      add(info.key, "the cloud lets " + nameOf(info.key) + " go: finalizer " +
-                        std::string(kLoadBalancerFinalizer) +
-                        ", which its controller puts on a Service of type LoadBalancer, is not in the files");
     const std::string& driver = kube::textAt(content, {"spec", "csi", "driver"});
-    if (info.key.type == kube::kPersistentVolumes && !driver.empty() &&
-        kube::textAt(content, {"spec", "persistentVolumeReclaimPolicy"}) == "Delete" &&
-        !carries(kProvisionerFinalizer))
-      add(info.key, "the provisioner of " + driver + " lets " + nameOf(info.key) + " go: finalizer " +
-                        std::string(kProvisionerFinalizer) +
-                        ", which it puts on a volume that it is to delete, is not in the files");
+    if (info.key.type == kube::kServices)
+      addOutside(slot, "the cloud", kube::kLoadBalancerFinalizer,
+                 kube::textAt(content, {"spec", "type"}) == "LoadBalancer"
+                     ? "which its controller puts on a Service of type LoadBalancer"
+                     : "");
+    if (info.key.type == kube::kPersistentVolumes)
+      addOutside(
+          slot, "the provisioner" + (driver.empty() ? driver : " of " + driver), kube::kProvisionerFinalizer,
+          !driver.empty() && kube::textAt(content, {"spec", "persistentVolumeReclaimPolicy"}) == "Delete"
+              ? "which it puts on a volume that it is to delete"
+              : "");
+  }
+
+  // `gets`: why an object gets it that does not carry it; empty: it does not.
+  void addOutside(Slot slot, const std::string& who, std::string_view finalizer, const std::string& gets) {
+    const SlotInfo& info = model_.slots[slot];
+    const std::string claim = who + " lets " + nameOf(info.key) + " go";
+    const bool isRemoved = std::ranges::any_of(info.removals, [&](const cluster::Removal& removal) {
+      return isOutside(removal.controller) && model_.controllers[removal.controller].finalizer == finalizer;
+    });
+    const bool carries = std::ranges::find(info.finalizers, finalizer) != info.finalizers.end();
+    if (isRemoved)
+      add(info.key, claim + ": no file has the controller that removes finalizer " + std::string(finalizer),
+          claim);
+    else if (!carries && !gets.empty())
+      add(info.key, claim + ": finalizer " + std::string(finalizer) + ", " + gets + ", is not in the files",
+          claim);
+  }
+
+  // findOutsideRemovers() found it.
+  bool isOutside(uint32_t controller) const {
+    return model_.controllers[controller].runsIn == kNone &&
+           !scenario_.controllers[controller].evidence.empty();
   }
 
   void addControllers() {
@@ -351,13 +420,12 @@ class AssumptionFinder {
     }
     const ControllerNeeds needs(model_, manifests);
     for (uint32_t number = 0; number < model_.controllers.size(); ++number) {
-      const bool hasWork = std::ranges::any_of(compiled_.goal, [&](Slot slot) {
-        return std::ranges::any_of(model_.slots[slot].removals, [&](const cluster::Removal& removal) {
-          return removal.controller == number;
-        });
-      });
-      if (!hasWork) continue;
+      if (workOf(number).empty()) continue;
       const cluster::FinalizerController& controller = model_.controllers[number];
+      if (isOutside(number)) {
+        addUsageRemover(number);
+        continue;
+      }
       const std::string name = "controller " + controller.name;
       const std::string& evidence = scenario_.controllers[number].evidence;
       const std::string claim =
@@ -370,7 +438,48 @@ class AssumptionFinder {
         addRights(finder, name, model_.slots[controller.runsIn].key);
       if (controller.runsIn != kNone) addJob(name, controller.runsIn);
       if (controller.runsIn != kNone) addMissingRights(needs, number);
+      addActingWithoutRights(needs, number);
     }
+  }
+
+  // The agent of ManifestWorks always works in the machine.
+  void addAgent() {
+    std::set<std::string> spaces;  // of works
+    bool works = false;
+    for (const Slot slot : compiled_.goal) {
+      const SlotInfo& info = model_.slots[slot];
+      works = works || info.work != kNone;
+      if (info.role == cluster::ModelRole::ManifestWork) spaces.insert(info.key.namespaceName);
+    }
+    if (!works) return;
+    for (const Slot slot : compiled_.goal) {
+      const SlotInfo& info = model_.slots[slot];
+      if (info.role == cluster::ModelRole::Pod || info.role == cluster::ModelRole::ReplicaSet) continue;
+      const kube::ObjectKey& key = info.key;
+      const bool runsIt =
+          kube::isPartOfNamespace(manifestwork::kAgentNamespace, key.type, key.namespaceName, key.name);
+      const bool letsIt = key.type == kube::kRoleBindings && spaces.contains(key.namespaceName);
+      if (runsIt || letsIt)
+        add(key, "the agent finishes its ManifestWorks without " + nameOf(key) +
+                     ": what it needs is not followed");
+    }
+  }
+
+  // What Pods, volumes or addresses make use of an object is not followed.
+  void addUsageRemover(uint32_t number) {
+    const cluster::FinalizerController& controller = model_.controllers[number];
+    for (const Slot slot : compiled_.goal) {
+      if (!isRemovedBy(number, slot) || !kube::isUsageFinalizer(controller.from, controller.finalizer))
+        continue;
+      add(model_.slots[slot].key, "Kubernetes removes finalizer " + controller.finalizer + " from " +
+                                      names_.of(slot) +
+                                      " once nothing uses it: whether something does is not followed");
+    }
+  }
+
+  bool isRemovedBy(uint32_t number, Slot slot) const {
+    return std::ranges::any_of(model_.slots[slot].removals,
+                               [&](const cluster::Removal& removal) { return removal.controller == number; });
   }
 
   // The machine lets it finish at some moment; no file says that it does. It matters where something waits
@@ -456,7 +565,7 @@ class AssumptionFinder {
   void addRights(const criticalservice::DependencyFinder& finder, const std::string& name,
                  const kube::ObjectKey& workload) {
     for (const criticalservice::Dependency& right : finder.rightsOf(workload)) {
-      if (model_.find(right.object) || isDefaultRole(right.object)) continue;
+      if (model_.find(right.object) || criticalservice::isDefaultRole(right.object)) continue;
       const bool isAccount = right.object.type == kube::kServiceAccounts;
       add(right.object,
           name + " has the rights that it needs: " + nameOf(right.object) +
@@ -465,16 +574,24 @@ class AssumptionFinder {
     }
   }
 
+  // The objects of the goal from which the controller removes its finalizer.
+  std::vector<Slot> workOf(uint32_t number) const {
+    std::vector<Slot> work;
+    for (const Slot slot : compiled_.goal) {
+      const bool isRemoved =
+          std::ranges::any_of(model_.slots[slot].removals,
+                              [&](const cluster::Removal& removal) { return removal.controller == number; });
+      if (isRemoved) work.push_back(slot);
+    }
+    return work;
+  }
+
   // Rights that no file gives may come from elsewhere, or nowhere.
   void addMissingRights(const ControllerNeeds& needs, uint32_t number) {
     const cluster::FinalizerController& controller = model_.controllers[number];
-    std::vector<Slot> lacking;
-    for (const Slot slot : compiled_.goal) {
-      const SlotInfo& info = model_.slots[slot];
-      const bool isRemoved = std::ranges::any_of(
-          info.removals, [&](const cluster::Removal& removal) { return removal.controller == number; });
-      if (isRemoved && needs.lacksRights(controller.runsIn, info.key)) lacking.push_back(slot);
-    }
+    std::vector<Slot> lacking = workOf(number);
+    std::erase_if(lacking,
+                  [&](Slot slot) { return !needs.lacksRights(controller.runsIn, model_.slots[slot].key); });
     if (lacking.empty()) return;
     add(model_.slots[controller.runsIn].key, "controller " + controller.name + " may take finalizer " +
                                                  controller.finalizer + " off " + names_.list(lacking) +
@@ -482,11 +599,25 @@ class AssumptionFinder {
                                                  (lacking.size() == 1 ? "it" : "them"));
   }
 
+  // The same of the ServiceAccounts as which it acts.
+  void addActingWithoutRights(const ControllerNeeds& needs, uint32_t number) {
+    std::map<kube::ObjectKey, std::vector<Slot>> lacking;
+    for (const Slot slot : workOf(number)) {
+      for (const kube::ObjectKey& account :
+           needs.actingWithoutRights(scenario_.controllers[number], model_.slots[slot].key))
+        lacking[account].push_back(slot);
+    }
+    for (const auto& [account, objects] : lacking)
+      add(account, "controller " + model_.controllers[number].name + " may do its work for " +
+                       names_.list(objects) + " as " + nameOf(account) +
+                       ": no binding in the files lets that ServiceAccount write in its namespace");
+  }
+
   const Scenario& scenario_;
   const Compiled& compiled_;
   const cluster::Model& model_;
   Names names_;
-  std::map<kube::ObjectKey, const kube::Object*> objects_;
+  ManifestsByKey objects_;
   std::set<Slot> released_;  // as of findReleased()
   std::vector<Assumption> found_;
 };

@@ -96,9 +96,7 @@ std::string Checker::ending(const Run& run) const {
     case End::Empty:
       return "it ended empty at " + seconds(run.goalAt.value_or(run.time));
     case End::Stuck: {
-      std::vector<Slot> left;
-      std::copy_if(compiled_.goal.begin(), compiled_.goal.end(), std::back_inserter(left),
-                   [&](Slot slot) { return isPresent(run, compiled_, slot); });
+      const std::vector<Slot> left = leftOfGoal(compiled_, run.state);
       const std::string then = "nothing changed any more after " + seconds(run.time) + ", and ";
       if (left.empty()) return then + unsent(compiled_, names_, run.state).front().object + " was never sent";
       return then + names_.list(left) + (left.size() == 1 ? " was" : " were") + " still there";

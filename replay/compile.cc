@@ -44,6 +44,7 @@ class Compiler {
     for (uint32_t i = 0; i < scenario_.steps.size(); ++i) addStep(scenario_.steps[i], i);
     addPolicies();
     out_.goal = goalSlots(out_.model, scenario_);
+    watchReplaced();
     addExpectations();
     warnOfNoGoal();
     for (const Milestone& milestone : scenario_.story) {
@@ -238,6 +239,16 @@ class Compiler {
     }
     return WatchedEvent{
         .slot = slot, .kind = event.kind, .bit = *bit, .written = static_cast<uint32_t>(written)};
+  }
+
+  void watchReplaced() {
+    for (const Slot slot : replacedPods(out_.model, out_.goal)) {
+      const auto bit = cluster::watch(out_.model, slot, cluster::EventKind::Gone);
+      if (bit)
+        out_.replaced.push_back({.slot = slot, .kind = cluster::EventKind::Gone, .bit = *bit});
+      else
+        fail(bit.error(), {});
+    }
   }
 
   void addExpectations() {

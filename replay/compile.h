@@ -26,7 +26,10 @@ struct BeforePair {
 
 struct Compiled {
   cluster::Model model;  // a Machine keeps a reference to it: build one only where this struct stays
-  std::vector<cluster::Slot> goal;  // reached when none of them is present (replay/goal.h)
+  std::vector<cluster::Slot> goal;  // reached when none of them is left (replay/goal.h)
+  // Their Gone, of each Pod of the goal that a workload outside of the goal replaces: the replacement, which
+  // has the same slot, is not to go.
+  std::vector<WatchedEvent> replaced;
   // Where the scenario ends stuck, these are said of the way in which it does, not of every way.
   std::vector<BeforePair> before;
   std::vector<WatchedEvent> never;

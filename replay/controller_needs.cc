@@ -122,31 +122,53 @@ void ControllerNeeds::addRights(Slot runsIn, const kube::ObjectKey& object, Remo
   const auto account = accountOf(runsIn);
   if (!account) return;
   std::vector<std::vector<Slot>> ways = slotsOf(rights_.toUpdate(*account, object));
-  const std::vector<Slot>& always = model_.slots[runsIn].rights;
-  const auto isAlways = [&](Slot slot) { return std::ranges::find(always, slot) != always.end(); };
+  const std::vector<cluster::Ways>& always = model_.slots[runsIn].rights;
+  const auto isAlways = [&](Slot slot) {
+    return std::ranges::any_of(always, [slot](const cluster::Ways& ways) {
+      return ways.size() == 1 && std::ranges::find(ways.front(), slot) != ways.front().end();
+    });
+  };
   if (std::ranges::all_of(ways, [&](const auto& way) { return std::ranges::all_of(way, isAlways); })) return;
   out.needs.push_back({.what = "a RoleBinding", .ways = std::move(ways)});
 }
 
-bool ControllerNeeds::addActing(const ScenarioController& controller, const kube::ObjectKey& object,
-                                RemovalNeeds& out) const {
+std::vector<kube::ObjectKey> ControllerNeeds::actingAccounts(const ScenarioController& controller,
+                                                             const kube::ObjectKey& object) const {
   const bool isInferred = !controller.actsAs.has_value();
+  std::vector<kube::ObjectKey> accounts;
   // What Pods and their templates have there is the account that they run as themselves.
-  if (isInferred && kube::ResourceMap::builtIn().find(object.type) != nullptr) return true;
-  bool isKnown = true;
+  if (isInferred && kube::ResourceMap::builtIn().find(object.type) != nullptr) return accounts;
   for (const std::string& name : namesAt(object, controller.actsAs.value_or(usualAccountField()))) {
     const kube::ObjectKey key{kube::kServiceAccounts, object.namespaceName, name};
+    if (!isInferred || model_.find(key)) accounts.push_back(key);
+  }
+  return accounts;
+}
+
+std::vector<kube::ObjectKey> ControllerNeeds::actingWithoutRights(const ScenarioController& controller,
+                                                                  const kube::ObjectKey& object) const {
+  if (!rights_.isAnyKnown()) return {};
+  std::vector<kube::ObjectKey> accounts = actingAccounts(controller, object);
+  std::erase_if(accounts, [&](const kube::ObjectKey& account) {
+    return !rights_.toActIn({account.namespaceName, account.name}, account.namespaceName).empty();
+  });
+  return accounts;
+}
+
+bool ControllerNeeds::addActing(const ScenarioController& controller, const kube::ObjectKey& object,
+                                RemovalNeeds& out) const {
+  bool isKnown = true;
+  for (const kube::ObjectKey& key : actingAccounts(controller, object)) {
     const auto account = model_.find(key);
-    if (!account && isInferred) continue;
     // Kubernetes makes this one, and makes it again.
-    const bool isDefault = name == criticalservice::kDefaultAccount;
+    const bool isDefault = key.name == criticalservice::kDefaultAccount;
     isKnown = isKnown && (account || isDefault);
     if (account)
       out.needs.push_back({.what = kube::toString(key), .ways = {{*account}}});
     else if (!isDefault)
       out.needs.push_back({.what = kube::toString(key), .ways = {}});
     std::vector<std::vector<Slot>> ways =
-        slotsOf(rights_.toActIn({object.namespaceName, name}, object.namespaceName));
+        slotsOf(rights_.toActIn({key.namespaceName, key.name}, key.namespaceName));
     if (!ways.empty())
       out.needs.push_back({.what = "a binding of " + kube::toString(key), .ways = std::move(ways)});
   }

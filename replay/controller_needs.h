@@ -28,6 +28,11 @@ class ControllerNeeds {
   // in `runsIn` run update the object, whoever is deleted.
   bool lacksRights(cluster::Slot runsIn, const kube::ObjectKey& object) const;
 
+  // Returns the ServiceAccounts in the object's namespace by which the controller acts on it, and that no
+  // binding ever lets write there. Empty also if the manifests have neither roles nor bindings.
+  std::vector<kube::ObjectKey> actingWithoutRights(const ScenarioController& controller,
+                                                   const kube::ObjectKey& object) const;
+
  private:
   // Returns what the item means for one object: patterns, each of which has to be met.
   std::vector<kube::ObjectPattern> wanted(const ControllerNeed& need, const kube::ObjectKey& object) const;
@@ -36,6 +41,10 @@ class ControllerNeeds {
   std::vector<std::vector<cluster::Slot>> slotsOf(const criticalservice::WritingRights::Ways& ways) const;
   std::optional<criticalservice::WritingRights::Account> accountOf(cluster::Slot runsIn) const;
   void addRights(cluster::Slot runsIn, const kube::ObjectKey& object, cluster::RemovalNeeds& out) const;
+  // The ServiceAccounts by which the controller acts on the object; where `actsAs` is not written, those that
+  // are in the scenario.
+  std::vector<kube::ObjectKey> actingAccounts(const ScenarioController& controller,
+                                              const kube::ObjectKey& object) const;
   // Returns false if a ServiceAccount that `actsAs` names is not in the scenario.
   bool addActing(const ScenarioController& controller, const kube::ObjectKey& object,
                  cluster::RemovalNeeds& out) const;

@@ -36,7 +36,7 @@ std::string whyNoAnswer(const cluster::Transition& cluster, const Names& names, 
   const std::string service = called.serviceKey.namespaceName + "/" + called.serviceKey.name;
   if (called.service == cluster::kNone) return "its Service " + service + " is not in the files";
   if (!cluster.isPresent(called.service)) return "its Service " + service + " is gone";
-  if (called.lacksPort) return names.of(called.service) + " has no port of the number that is called";
+  if (!called.unreachable.empty()) return names.of(called.service) + " " + called.unreachable;
   return "nothing Ready is behind " + names.of(called.service);
 }
 

@@ -66,24 +66,56 @@ Slot FinalState::firstAbsent(const std::vector<Slot>& slots) const {
   return found == slots.end() ? cluster::kNone : *found;
 }
 
-std::string FinalState::whyNotStarted(Slot slot) const {
+DeadCalls FinalState::whyNotStarted(Slot slot) const {
   if (!cluster_.isPresent(slot)) return {};
   const cluster::SlotInfo& info = model_.slots[slot];
   const Slot missing = firstAbsent(info.startsWith);
-  if (missing != cluster::kNone) return ", which cannot start without " + names_.of(missing);
-  for (const Slot child : info.children) {
-    if (std::string why = whyNotStarted(child); !why.empty()) return why;
+  if (missing != cluster::kNone)
+    return {.sentence = ", which cannot start without " + names_.of(missing), .configurations = {}};
+  if (info.role == cluster::ModelRole::Pod)
+    return refused(slot, &cluster::Interception::onStart,
+                   ", because the API server refuses to let " + names_.of(slot) + " start: ");
+  const size_t wanted = info.role == cluster::ModelRole::Deployment ? 1 : state_.object(slot).value;
+  for (size_t i = 0; i < info.children.size(); ++i) {
+    const Slot child = info.children[i];
+    DeadCalls why = whyNotStarted(child);
+    if (!cluster_.isPresent(child) && i < wanted)
+      why = refused(child, &cluster::Interception::onCreate,
+                    ", because the API server refuses to create " + names_.of(child) + ": ");
+    if (!why.sentence.empty()) return why;
   }
   return {};
 }
 
-std::string FinalState::missing(const cluster::RemovalNeeds::Need& need) const {
-  if (need.ways.empty()) return need.what + ", and there is none";
+// The webhooks that are called for the request and do not answer; empty: none.
+DeadCalls FinalState::refused(Slot slot, bool cluster::Interception::*request,
+                              const std::string& what) const {
+  DeadCalls dead = deadCalls(cluster_, names_, slot, request);
+  if (!dead.sentence.empty()) dead.sentence.insert(0, what);
+  return dead;
+}
+
+std::string FinalState::missingRight(Slot workload) const {
+  for (const cluster::Ways& ways : model_.slots[workload].rights) {
+    if (cluster_.isMet(ways)) continue;
+    const std::vector<Slot> lost = lostOf(ways);
+    return (lost.size() > 1 ? "one of " : "") + names_.list(lost);
+  }
+  return {};
+}
+
+std::vector<Slot> FinalState::lostOf(const cluster::Ways& ways) const {
   std::vector<Slot> lost;
-  for (const std::vector<Slot>& way : need.ways) {
+  for (const std::vector<Slot>& way : ways) {
     const Slot absent = firstAbsent(way);
     if (std::ranges::find(lost, absent) == lost.end()) lost.push_back(absent);
   }
+  return lost;
+}
+
+std::string FinalState::missing(const cluster::RemovalNeeds::Need& need) const {
+  if (need.ways.empty()) return need.what + ", and there is none";
+  const std::vector<Slot> lost = lostOf(need.ways);
   if (lost.size() > 1) return "one of " + names_.list(lost) + ", and none of them is there";
   const bool wasThere = model_.slots[lost.front()].presentAtStart;
   return names_.of(lost.front()) + (wasThere ? ", which is gone" : ", which is not there");

@@ -9,6 +9,7 @@
 
 #include "cluster/machine.h"
 #include "cluster/transition.h"
+#include "replay/dead_calls.h"
 #include "replay/names.h"
 #include "replay/replay.h"
 
@@ -40,8 +41,10 @@ class FinalState {
 
   // --- what is missing, in words
 
-  // Of a workload, or of a Pod; empty: it lacks nothing.
-  std::string whyNotStarted(cluster::Slot slot) const;
+  // What keeps a workload, or a Pod, from starting, with the webhooks that refuse it; empty: nothing does.
+  DeadCalls whyNotStarted(cluster::Slot slot) const;
+  // Of the rights by which the controllers in a workload act; empty: none.
+  std::string missingRight(cluster::Slot workload) const;
   // "rolebindings/tenant/cleanup, which is gone".
   std::string missing(const cluster::RemovalNeeds::Need& need) const;
 
@@ -55,6 +58,10 @@ class FinalState {
   const Happening* lastDenial(cluster::Slot slot) const;
 
  private:
+  DeadCalls refused(cluster::Slot slot, bool cluster::Interception::*request, const std::string& what) const;
+  // Of each way the first object that is not there.
+  std::vector<cluster::Slot> lostOf(const cluster::Ways& ways) const;
+
   const cluster::Model& model_;
   const Names& names_;
   std::vector<uint64_t> words_;

@@ -105,9 +105,41 @@ std::vector<Slot> goalSlots(const cluster::Model& model, const Scenario& scenari
   return builder.finish();
 }
 
+std::vector<Slot> replacedPods(const cluster::Model& model, const std::vector<Slot>& goal) {
+  const auto isIn = [&](Slot slot) { return std::ranges::binary_search(goal, slot); };
+  std::vector<Slot> result;
+  for (Slot workload = 0; workload < model.slots.size(); ++workload) {
+    if (isIn(workload)) continue;
+    for (const Slot child : model.slots[workload].children) {
+      const bool isOwned = std::ranges::any_of(
+          model.slots[child].owners,
+          [&](const cluster::OwnerLink& link) { return link.owner == workload && link.controller; });
+      if (model.slots[child].role == cluster::ModelRole::Pod && isOwned && isIn(child))
+        result.push_back(child);
+    }
+  }
+  return result;
+}
+
+bool isLeft(const Compiled& compiled, cluster::StateRef state, Slot slot) {
+  if (state.presence(slot) != cluster::Presence::Live)
+    return state.presence(slot) == cluster::Presence::Terminating;
+  return std::ranges::none_of(compiled.replaced, [&](const WatchedEvent& gone) {
+    return gone.slot == slot && (state.monitors() >> gone.bit & 1) != 0;
+  });
+}
+
+std::vector<Slot> leftOfGoal(const Compiled& compiled, std::vector<uint64_t> state) {
+  const cluster::Layout layout(compiled.model);
+  const cluster::StateRef view(state.data(), layout);
+  std::vector<Slot> left = compiled.goal;
+  std::erase_if(left, [&](Slot slot) { return !isLeft(compiled, view, slot); });
+  return left;
+}
+
 bool goalHolds(const Compiled& compiled, cluster::StateRef state) {
   for (const Slot slot : compiled.goal) {
-    if (state.presence(slot) != cluster::Presence::Absent) return false;
+    if (isLeft(compiled, state, slot)) return false;
   }
   for (uint32_t step = 0; step < compiled.model.steps.size(); ++step) {
     if (!state.step(step).sent) return false;

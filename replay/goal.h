@@ -19,7 +19,14 @@ namespace lastout::replay {
 //   - dependents all of whose owners go, unless a client's delete of an owner orphans them.
 std::vector<cluster::Slot> goalSlots(const cluster::Model& model, const Scenario& scenario);
 
-// Returns true if every step was sent, and no object of the goal is present.
+// Those of the goal that are Pods of a workload which is not: it replaces them.
+std::vector<cluster::Slot> replacedPods(const cluster::Model& model, const std::vector<cluster::Slot>& goal);
+
+// Returns true if the object of the goal has still to go: it is present, and is no Pod's replacement.
+bool isLeft(const Compiled& compiled, cluster::StateRef state, cluster::Slot slot);
+// Returns those of the goal; `state`: as words.
+std::vector<cluster::Slot> leftOfGoal(const Compiled& compiled, std::vector<uint64_t> state);
+// Returns true if every step was sent, and no object of the goal is left.
 bool goalHolds(const Compiled& compiled, cluster::StateRef state);
 
 // Returns true if what the scenario expects to exist at the end is there, and not being deleted: of each

@@ -51,6 +51,7 @@ class Loader {
       readScenario(document_, scenario_, errors_);
       collectLater();
       readPolicies();
+      addOutsideRemovers();
     }
     if (errors_.empty()) return std::optional<Scenario>(std::move(scenario_));
     return failed();
@@ -70,6 +71,8 @@ class Loader {
     readPolicies();
     if (!errors_.empty()) return failed();
     addRemovers();
+    addOutsideRemovers();
+    addUnremoved();
     return std::move(scenario_);
   }
 
@@ -116,14 +119,19 @@ class Loader {
     scenario_.steps.push_back(std::move(step));
   }
 
-  void addRemovers() {
+  std::vector<const kube::Object*> allObjects() const {
     std::vector<const kube::Object*> objects;
     for (const kube::Object& object : scenario_.objects) objects.push_back(&object);
     for (const cluster::WorkSpec& work : scenario_.works) {
       for (const kube::Object& object : work.manifests) objects.push_back(&object);
     }
+    for (const kube::Object& object : scenario_.later) objects.push_back(&object);
+    return objects;
+  }
+
+  void addRemovers() {
     for (criticalservice::FinalizerRemover& remover :
-         criticalservice::findFinalizerRemovers(objects, scenario_.types)) {
+         criticalservice::findFinalizerRemovers(allObjects(), scenario_.types)) {
       ScenarioController controller;
       controller.name = remover.workload.name;
       const std::string text = kube::toString(remover.workload);
@@ -131,6 +139,32 @@ class Loader {
       controller.finalizer = std::move(remover.finalizer);
       controller.from = std::move(remover.from);
       controller.evidence = std::move(remover.evidence);
+      scenario_.controllers.push_back(std::move(controller));
+    }
+  }
+
+  // After all controllers were found.
+  void addUnremoved() {
+    scenario_.unremoved = criticalservice::findUnremovedFinalizers(allObjects(), scenario_.types);
+    std::erase_if(scenario_.unremoved, [this](const criticalservice::UnremovedFinalizer& one) {
+      return std::ranges::any_of(scenario_.controllers, [&](const ScenarioController& other) {
+        return other.from == one.from && other.finalizer == one.finalizer;
+      });
+    });
+  }
+
+  void addOutsideRemovers() {
+    for (criticalservice::OutsideRemover& remover :
+         criticalservice::findOutsideRemovers(allObjects(), scenario_.types)) {
+      const bool isKnown = std::ranges::any_of(scenario_.controllers, [&](const ScenarioController& other) {
+        return other.from == remover.from && other.finalizer == remover.finalizer;
+      });
+      if (isKnown) continue;
+      ScenarioController controller;
+      controller.name = std::move(remover.name);
+      controller.finalizer = std::move(remover.finalizer);
+      controller.from = std::move(remover.from);
+      controller.evidence = "it sets that finalizer";
       scenario_.controllers.push_back(std::move(controller));
     }
   }
@@ -288,7 +322,12 @@ tl::expected<Scenario, kube::Errors> parse(std::string_view text, const std::str
   auto scenario = Loader(file, limits).run(text);
   if (!scenario) return tl::unexpected(std::move(scenario.error()));
   if (!*scenario)
-    return tl::unexpected(kube::Errors{{"there is no document of kind Scenario in this file", file, {}}});
+    return tl::unexpected(
+        kube::Errors{{"there is no document of kind Scenario in this file; of plain manifests, `lastout "
+                      "prove --delete TYPE/NAME` "
+                      "says whether a deletion can get stuck",
+                      file,
+                      {}}});
   return std::move(**scenario);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "replay/goal.h"
 #include "replay/stuck.h"
 
 namespace lastout::replay {
@@ -114,8 +115,8 @@ void tellStory(const Ready& ready, const Names& names, const Run& run, ScenarioR
 
 void tellStuckness(const Ready& ready, const Replayer& replayer, const Names& names, const Run& run,
                    ScenarioReport& report) {
-  const Stuckness stuckness =
-      explainStuck(replayer.machine(), names, ready.compiled.goal, run.state, report.log);
+  const Stuckness stuckness = explainStuck(replayer.machine(), names, leftOfGoal(ready.compiled, run.state),
+                                           run.state, report.log, ready.scenario.unremoved);
   for (const StillThere& each : stuckness.objects)
     report.leftovers.push_back({names.of(each.object), each.reasons});
   for (Leftover& step : unsent(ready.compiled, names, run.state)) report.leftovers.push_back(std::move(step));

@@ -12,6 +12,7 @@
 #include "cluster/model.h"
 #include "cluster/policies.h"
 #include "criticalservice/critical_service.h"
+#include "criticalservice/finalizer_removers.h"
 #include "kube/kubernetes_version.h"
 #include "kube/object.h"
 #include "kube/parse.h"
@@ -59,7 +60,8 @@ struct ScenarioController {
   // Absent: not written; without keys: none.
   std::optional<FieldPath> actsAs;
   std::chrono::milliseconds takes{1000};
-  std::string evidence;  // why it is taken to be there; empty: somebody wrote it down
+  std::string evidence;  // why it is taken to be there; empty: somebody wrote it down. Of one without runsIn:
+                         // findOutsideRemovers() found it
   kube::Position where;
 };
 
@@ -120,6 +122,7 @@ struct Scenario {
   std::vector<kube::Object> later;             // what steps may create
   std::vector<cluster::GivenPolicy> policies;  // of the objects, of those to come, and of profiles
   std::vector<ScenarioController> controllers;
+  std::vector<criticalservice::UnremovedFinalizer> unremoved;  // of manifests whose scenario nobody wrote
   std::vector<ScenarioStep> steps;
   std::vector<Milestone> story;
   Expectations expect;

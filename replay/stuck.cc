@@ -20,19 +20,22 @@ using cluster::Interception;
 using cluster::kNone;
 using cluster::ModelRole;
 using cluster::Slot;
+using criticalservice::UnremovedFinalizer;
 
 const std::string kAnd = ", and ";  // between the requests that one webhook refuses
 
 class Explainer {
  public:
   Explainer(const cluster::Machine& machine, const Names& names, std::vector<uint64_t> state,
-            std::span<const Happening> log, const MomentOf& when)
+            std::span<const Happening> log, std::span<const UnremovedFinalizer> unremoved,
+            const MomentOf& when)
       : final_(machine, names, std::move(state), log),
         machine_(machine),
         model_(machine.model()),
         names_(names),
         state_(final_.state()),
         cluster_(final_.cluster()),
+        unremoved_(unremoved),
         when_(when) {}
 
   Stuckness run(std::span<const Slot> goal) {
@@ -220,28 +223,43 @@ class Explainer {
       const std::string who =
           "finalizer " + finalizer + " is for controller " + controller.name + " to remove";
       if (cluster_.hasReadyPod(controller.runsIn) && !cluster_.works(controller)) {
-        const Slot lost = final_.firstAbsent(model_.slots[controller.runsIn].rights);
-        result.reasons.push_back(who + ", which may do nothing without " + names_.of(lost));
+        result.reasons.push_back(who + ", which may do nothing without " +
+                                 final_.missingRight(controller.runsIn));
       } else if (!cluster_.hasReadyPod(controller.runsIn)) {
         const bool there = cluster_.isPresent(controller.runsIn);
+        const DeadCalls why = final_.whyNotStarted(controller.runsIn);
         result.reasons.push_back(who + ", and " + names_.of(controller.runsIn) +
                                  (there ? ", where it runs, has no Ready Pod" : ", where it ran, is gone") +
-                                 final_.whyNotStarted(controller.runsIn));
+                                 why.sentence);
+        add(result, why.configurations);
       }
       refused(slot, cluster::requestOfRemoval(model_.slots[slot], removal),
               who + ", whose UPDATE is refused: ", result);
       explainNeeds(removal, who + "; " + controller.name, result);
     }
+    if (!anybody) explainNobody(slot, finalizer, result);
+  }
+
+  void explainNobody(Slot slot, const std::string& finalizer, StillThere& result) const {
     const std::string nobody = "nobody here removes its finalizer " + finalizer;
-    if (!anybody &&
-        !refused(slot, &Interception::onUpdate, nobody + ", and a removal by hand is refused: ", result))
-      result.reasons.push_back(nobody);
+    const std::string lookedFor = whatWasLookedFor(model_.slots[slot].key.type, finalizer);
+    if (!refused(slot, &Interception::onUpdate, nobody + ", and a removal by hand is refused: ", result) ||
+        !lookedFor.empty())
+      result.reasons.push_back(nobody + lookedFor);
+  }
+
+  // ": no CriticalService, ..."; empty: a scenario says who removes what.
+  std::string whatWasLookedFor(const kube::GroupResource& type, const std::string& finalizer) const {
+    const auto found = std::ranges::find_if(unremoved_, [&](const UnremovedFinalizer& one) {
+      return one.from == type && one.finalizer == finalizer;
+    });
+    return found == unremoved_.end() ? std::string() : ": " + found->lookedFor;
   }
 
   // What the controller lacks for this object, and what it waits for.
   void explainNeeds(const cluster::Removal& removal, const std::string& who, StillThere& result) const {
     for (const cluster::RemovalNeeds::Need& need : removal.needs.needs) {
-      if (!cluster_.isMet(need)) result.reasons.push_back(who + " needs " + final_.missing(need));
+      if (!cluster_.isMet(need.ways)) result.reasons.push_back(who + " needs " + final_.missing(need));
     }
     wait(result, who + " waits for ", final_.presentOf(removal.needs.waitsFor));
   }
@@ -280,7 +298,7 @@ class Explainer {
     if (std::ranges::any_of(model_.slots[slot].owners, &cluster::OwnerLink::unresolved))
       result.reasons.push_back(
           "the garbage collector leaves it alone because it cannot look for one of its owners: no API server "
-          "serves that type, or the owner is in a namespace and the object is not");
+          "serves that type in that version, or the owner is in a namespace and the object is not");
     if (denial == nullptr && result.waitsFor.empty())
       result.reasons.push_back("nobody has asked for its deletion");
   }
@@ -405,14 +423,16 @@ class Explainer {
   const Names& names_;
   const cluster::StateRef& state_;
   const cluster::Transition& cluster_;  // for reading alone
+  const std::span<const UnremovedFinalizer> unremoved_;
   const MomentOf& when_;
 };
 
 }  // namespace
 
 Stuckness explainStuck(const cluster::Machine& machine, const Names& names, std::span<const Slot> goal,
-                       std::vector<uint64_t> state, std::span<const Happening> log, const MomentOf& when) {
-  return Explainer(machine, names, std::move(state), log, when).run(goal);
+                       std::vector<uint64_t> state, std::span<const Happening> log,
+                       std::span<const UnremovedFinalizer> unremoved, const MomentOf& when) {
+  return Explainer(machine, names, std::move(state), log, unremoved, when).run(goal);
 }
 
 std::vector<Leftover> unsent(const Compiled& compiled, const Names& names, std::vector<uint64_t> state) {

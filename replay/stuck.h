@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cluster/machine.h"
+#include "criticalservice/finalizer_removers.h"
 #include "replay/compile.h"
 #include "replay/names.h"
 #include "replay/replay.h"
@@ -42,9 +43,11 @@ using MomentOf = std::function<std::string(const Happening&)>;
 std::string atTime(const Happening& happening);
 
 // Explains a state from which nothing changes. `log` tells who requested which deletion; if it is empty, the
-// explanation names nobody.
+// explanation names nobody. `unremoved`: as of the scenario.
 Stuckness explainStuck(const cluster::Machine& machine, const Names& names,
                        std::span<const cluster::Slot> goal, std::vector<uint64_t> state,
-                       std::span<const Happening> log, const MomentOf& when = atTime);
+                       std::span<const Happening> log,
+                       std::span<const criticalservice::UnremovedFinalizer> unremoved,
+                       const MomentOf& when = atTime);
 
 }  // namespace lastout::replay

@@ -35,12 +35,8 @@ std::vector<Subresource> subresourcesOf(unsigned traits, bool isScaled, const st
   return all;
 }
 
-bool servesOtherVersion(const kube::KnownType& known, kube::KubernetesVersion kubernetes) {
-  return (known.traits & kube::OtherIsBetaOfFlowControl) == 0 || kube::servesBetaOfFlowControl(kubernetes);
-}
-
 std::string_view storedVersionOf(const kube::KnownType& known, kube::KubernetesVersion kubernetes) {
-  const bool isOwn = known.storedVersion.empty() || !servesOtherVersion(known, kubernetes);
+  const bool isOwn = known.storedVersion.empty() || !kube::servesOtherVersion(known, kubernetes);
   return isOwn ? known.version : known.storedVersion;
 }
 
@@ -112,7 +108,7 @@ std::vector<ServedType> preinstalledTypes(kube::KubernetesVersion kubernetes) {
   for (const kube::KnownType& known : kube::builtInTypes()) {
     if ((known.traits & kube::NotServed) != 0) continue;
     types.push_back(builtInType(known, kubernetes));
-    if (known.otherVersion.empty() || !servesOtherVersion(known, kubernetes)) continue;
+    if (known.otherVersion.empty() || !kube::servesOtherVersion(known, kubernetes)) continue;
     types.push_back(types.back());
     types.back().version = known.otherVersion;
   }

@@ -308,9 +308,11 @@ cluster::LiveObject liveObjectOf(const kube::ObjectKey& key, const Json& object,
   } else if (key.type == manifestwork::manifestWorkType()) {
     for (auto& [applied, manifest] : manifestsOf(object, types)) live.applies.push_back(std::move(applied));
     live.appliedName = manifestwork::appliedName(key);
-    if (const Json* option = at(object, {"spec", "deleteOption"}); option != nullptr)
-      live.deleteOption =
-          manifestwork::deleteOptionOf(kube::fromJson(Json{{"spec", {{"deleteOption", *option}}}}));
+    Json spec = Json::object();
+    for (const char* field : {"deleteOption", "manifestConfigs"}) {
+      if (const Json* option = at(object, {"spec", field}); option != nullptr) spec[field] = *option;
+    }
+    live.deleteOption = manifestwork::deleteOptionOf(kube::fromJson(Json{{"spec", std::move(spec)}}));
   }
   return live;
 }

@@ -160,8 +160,10 @@ kube::Object workObject(const manifestwork::ManifestWork& work) {
     if (!manifest.key.namespaceName.empty()) applied["metadata"]["namespace"] = manifest.key.namespaceName;
     content["spec"]["workload"]["manifests"].push_back(std::move(applied));
   }
-  if (const kube::Value* option = object.content.at({"spec", "deleteOption"}))
-    content["spec"]["deleteOption"] = kube::toSortedJson(*option);
+  for (const char* field : {"deleteOption", "manifestConfigs"}) {
+    if (const kube::Value* option = object.content.at({"spec", field}))
+      content["spec"][field] = kube::toSortedJson(*option);
+  }
   object.content = kube::fromJson(content);
   return object;
 }

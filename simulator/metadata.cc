@@ -84,7 +84,7 @@ bool isNewGeneration(const TypeRules& rules, const Json& old, const Json& object
 // The grace period of a Pod for which none was asked.
 int64_t defaultGracePeriod(const Json& pod) {
   const std::string_view phase = stringAt(pod, {"status", "phase"});
-  const bool runs = !stringAt(pod, {"spec", "nodeName"}).empty() && phase != "Succeeded" && phase != "Failed";
+  const bool runs = !stringAt(pod, {"spec", "nodeName"}).empty() && !kube::isFinalPhase(phase);
   return runs ? integerAt(pod, {"spec", "terminationGracePeriodSeconds"}, 30) : 0;
 }
 

@@ -14,7 +14,7 @@ type
   event_t: enum { Requested, Refused, Accepted, Gone, Created, Changed };
   verb_t: enum { Delete, DryRun, Create, SetFinalizers, SetValue };
   task_t: enum { NoTask, CreateChild, AdoptChild, DeleteChild, AskForChild, ScaleChild };
-  guard_role_t: enum { GuardsItself, GuardsCrdOfServices, GuardsProvider, GuardsParent, GuardsNeeded, GuardsHome };
+  guard_role_t: enum { GuardsItself, GuardsCrdOfServices, GuardsProvider, GuardsAncestor, GuardsNeeded, GuardsHome };
   flight_t: record
     phase: phase_t;
     touched: boolean;

@@ -31,11 +31,12 @@ begin
   return false;
 end;
 
+-- The clean-up of the CRD has to convert it, and nobody does.
 function conversion_fails(s: slot_t): boolean;
 begin
   if crd_of(s) = nobody then return false; end;
   for c: call_t do
-    if named_by(c) = crd_of(s) & intercepts_any(c, s) & fails(c) then return true; end;
+    if named_by(c) = crd_of(s) & converts(c, s) & fails(c) then return true; end;
   end;
   return false;
 end;
@@ -77,7 +78,7 @@ begin
   switch guard_role(g)
     case GuardsItself, GuardsCrdOfServices: return present(provider_of(guard_service(g)));
     case GuardsProvider: return !held & !criteria_met(guard_service(g));
-    case GuardsParent: return present(provider_of(guard_service(g))) & !criteria_met(guard_service(g));
+    case GuardsAncestor: return present(provider_of(guard_service(g))) & !criteria_met(guard_service(g));
     case GuardsNeeded:
       if !present(provider_of(guard_service(g))) then return false; end;
       return !awaits_owned(provider_of(guard_service(g))) | !criteria_met(guard_service(g));

@@ -8,6 +8,7 @@
 #include "criticalservice/critical_service.h"
 #include "criticalservice/deferred_deletion.h"
 #include "kube/messages.h"
+#include "manifestwork/manifest_work.h"
 #include "server/controllers/deferred_deletion_entries.h"
 #include "server/runtime/retry_after.h"
 
@@ -39,7 +40,7 @@ const ControllerUsers& usualControllers() {
       "system:kube-controller-manager",  // where its controllers have no accounts of their own
       "system:serviceaccount:kube-system:generic-garbage-collector",
       "system:serviceaccount:kube-system:namespace-controller",
-      "system:serviceaccount:open-cluster-management-agent:klusterlet-work-sa",
+      std::string(manifestwork::kAgentUser),
   };
   return kUsers;
 }
@@ -162,7 +163,7 @@ bool DeferredDeletionStore::isAnother(const DeferredDeletion& deletion) const {
 }
 
 // A person who insists on a version means the object as it is. lastout itself does so, too.
-std::string DeferredDeletionStore::record(const admission::Review& review, TimePoint deadline) {
+std::string DeferredDeletionStore::recordAndAdvise(const admission::Review& review, TimePoint deadline) {
   const admission::Deletion& asked = review.deletion;
   if (asked.isTerminating || asked.uid.empty()) return {};
   const bool byController = options_.requesters.isController(review.user);

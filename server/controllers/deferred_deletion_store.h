@@ -81,7 +81,7 @@ class DeferredDeletionStore {
   // Records a denied DELETE if a CriticalService wants that. Waits until it is written or `deadline` is over;
   // does not wait if it is not known yet which CriticalService records it, or if too many writes are waiting:
   // then the store writes it later. Returns a text for the end of the denial; empty: there is none.
-  std::string record(const admission::Review& review, TimePoint deadline);
+  std::string recordAndAdvise(const admission::Review& review, TimePoint deadline);
   // Returns the advice how a person asks for a deletion that a policy denies; empty: lastout would not run
   // it.
   std::string adviceToReplay(const admission::Review& review) const;

@@ -196,7 +196,8 @@ ConditionText satisfied(const std::vector<CriterionState>& criteria) {
 }
 
 ConditionText providerReady(const graph::Graph& graph, const CriticalService& service,
-                            const ProviderObservation& provider, const Readiness& readiness) {
+                            const ProviderObservation& provider,
+                            const criticalservice::Readiness& readiness) {
   const std::string name = toString(service.provider);
   if (!provider.present)
     return {std::nullopt, "ProviderUnknown", admission::whyUnknown(graph, service.provider.type)};
@@ -296,7 +297,7 @@ ConditionText degraded(const graph::Graph& graph, const CriticalService& service
     return {unknownTypes->lasts, std::move(unknownTypes->reason), std::move(unknownTypes->message)};
   if (!facts.holdProblem.empty()) return {true, "HoldFailed", facts.holdProblem};
   if (provider.present.value_or(false) && facts.readiness.isUnreadable)
-    return {true, kUnreadable, facts.readiness.message};
+    return {true, criticalservice::kUnreadable, facts.readiness.message};
   return {false, "AllKnown", "everything that the criteria name is known"};
 }
 

@@ -8,14 +8,14 @@
 
 #include "admission/cluster_view.h"
 #include "criticalservice/critical_service.h"
-#include "server/controllers/readiness.h"
+#include "criticalservice/readiness.h"
 #include "server/controllers/webhook_enforcement.h"
 
 namespace lastout::server {
 
 // What the view does not know.
 struct StatusFacts {
-  Readiness readiness;  // of the provider, should it be there
+  criticalservice::Readiness readiness;  // of the provider, should it be there
   WebhookEnforcement enforcement;
   std::string holdProblem;       // why the provider cannot be held, or let go; empty: nothing is known
   std::chrono::sys_seconds now;  // of what changes now

@@ -115,7 +115,7 @@ bool StatusWriter::readProvider(const Name& name) {
   const auto unreadable = [&](const std::string& why) {
     provider = {name.providerUid,
                 "",
-                {std::nullopt, kUnreadable, "it cannot be read: " + why, true},
+                {std::nullopt, criticalservice::kUnreadable, "it cannot be read: " + why, true},
                 now + kUnreadablePause};
     return true;
   };
@@ -131,7 +131,8 @@ bool StatusWriter::readProvider(const Name& name) {
   if (!whole) return unreadable(whole.error().why);
   const auto object = client::pickValue(whole->body, client::Pick::All, {});
   if (!object) return unreadable(object.error().message);
-  provider = {name.providerUid, name.providerVersion, readinessOf(name.provider.type, *object), {}};
+  provider = {
+      name.providerUid, name.providerVersion, criticalservice::readinessOf(name.provider.type, *object), {}};
   return true;
 }
 

@@ -68,7 +68,7 @@ class StatusWriter {
   struct ReadProvider {
     std::string uid;
     std::string resourceVersion;  // at which it was read
-    Readiness readiness;
+    criticalservice::Readiness readiness;
     TimePoint notBefore;  // of the next read
   };
   // What was done about one CriticalService.

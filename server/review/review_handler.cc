@@ -78,7 +78,7 @@ net::HttpResponse ReviewHandler::answer(const net::HttpRequest& request) const {
   Judgement judgement = judge(*review, deadline);
   DeferredDeletionStore* const store = options_.deferredDeletions;
   if (!judgement.allowed && !options_.auditOnly && review->operation == Operation::Delete && store != nullptr)
-    judgement.explanation.message += store->record(*review, deadline);
+    judgement.explanation.message += store->recordAndAdvise(*review, deadline);
   std::vector<protection::Denial> protections;
   if (policies != nullptr) protections = policies->judge(*review, deadline);
   std::vector<std::string> words;
@@ -104,13 +104,13 @@ admission::ReviewAnswer ReviewHandler::answerOf(const admission::Review& review,
                                                 std::vector<std::string>& words) const {
   admission::ReviewAnswer answer{std::nullopt, judgement.warnings};
   if (judgement.allowed && protections.empty()) return answer;
-  const bool isAlone = judgement.allowed;
-  int code = isAlone ? protections.front().code : statusFor(review);
-  if (isAlone)
+  const bool onlyPoliciesDeny = judgement.allowed;
+  int code = onlyPoliciesDeny ? protections.front().code : codeFor(review);
+  if (onlyPoliciesDeny)
     judgement.reason = protections.front().isUncertain ? Reason::ProtectionUnknown : Reason::Protected;
   judgement.allowed = false;
   std::string& message = judgement.explanation.message;
-  if (isAlone) message.clear();
+  if (onlyPoliciesDeny) message.clear();
   const size_t told = std::min(protections.size(), admission::kMostCauses);
   words.reserve(told);
   for (size_t i = 0; i < told; ++i) {
@@ -126,14 +126,15 @@ admission::ReviewAnswer ReviewHandler::answerOf(const admission::Review& review,
   for (const protection::Denial& one : protections) messages.push_back(one.message);
   protection::addMessages(message, messages, told);
   const DeferredDeletionStore* const store = options_.deferredDeletions;
-  if (isAlone && store != nullptr && std::ranges::any_of(protections, &protection::Denial::isReplayed))
+  if (onlyPoliciesDeny && store != nullptr &&
+      std::ranges::any_of(protections, &protection::Denial::isReplayed))
     addAdvice(message, store->adviceToReplay(review));
   answer.refusal = {code, message, std::move(judgement.explanation.causes),
                     code == kube::kTooManyRequests ? std::optional(kRetryAfter) : std::nullopt};
   return answer;
 }
 
-int ReviewHandler::statusFor(const admission::Review& review) const {
+int ReviewHandler::codeFor(const admission::Review& review) const {
   const bool waits = review.operation == Operation::Delete && !review.user.starts_with("system:");
   return waits ? options_.denyStatus : kForbidden;
 }

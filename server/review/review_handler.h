@@ -102,7 +102,7 @@ class ReviewHandler {
   Judgement judgeScaling(const admission::Review& review, TimePoint deadline) const;
   Judgement unconfirmed(const kube::ObjectKey& object, std::string_view why,
                         admission::DeletionEffect deletionEffect = admission::DeletionEffect::Ending) const;
-  int statusFor(const admission::Review& review) const;
+  int codeFor(const admission::Review& review) const;
   admission::ReviewAnswer answerOf(const admission::Review& review, Judgement& judgement,
                                    const std::vector<protection::Denial>& protections,
                                    std::vector<std::string>& words) const;

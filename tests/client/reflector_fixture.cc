@@ -47,7 +47,7 @@ std::string ReflectorTest::nextIsWatch() {
   const client::Next next = passBackoff();
   const auto* from = std::get_if<WatchFrom>(&next);
   EXPECT_NE(from, nullptr);
-  reflector.watching(now);
+  reflector.watchBegan(now);
   return from == nullptr ? "" : from->resourceVersion;
 }
 

@@ -202,7 +202,7 @@ void SimulatedClient::watch(const client::WatchFrom& from) {
   becomeAnother();
   if (!reflector_.answeredBy(api_.cluster(), now_)) return;
   session_ = Session::Watch;
-  reflector_.watching(now_);
+  reflector_.watchBegan(now_);
 }
 
 // From a version that another history had: some servers say so, others are silent until they are there.

@@ -46,6 +46,23 @@ TEST(Agent, NeitherOwnsNorDeletesWhatItsWorkOrphans) {
   EXPECT_FALSE(world.terminating(kNamespace));
 }
 
+// "ReadOnly: only checks the existence of the resource" (the agent's API): it does not make it, either.
+TEST(Agent, NeitherMakesNorOwnsNorDeletesWhatItOnlyReads) {
+  const WorldOptions reads{.works = {"provider: namespaces/operator deployments.apps/operator/controller"},
+                           .readOnly = {"namespaces/operator"}};
+  World world(kProvider, reads);
+  EXPECT_FALSE(world.enabledWork(0));
+  world.deletes(kWork);
+  world.settle();
+  EXPECT_FALSE(world.present(kWork) || world.present(kApplied) || world.present(kDeployment));
+  EXPECT_TRUE(world.present(kNamespace));
+  World without(kProvider, reads);
+  without.deletes(kNamespace);
+  without.settle();
+  EXPECT_FALSE(without.present(kNamespace));
+  EXPECT_TRUE(without.present(kWork));
+}
+
 // story-guarded.jsonl: the work is reported gone while Deployment, namespace and CriticalService are still
 // there.
 TEST(Agent, ForgetsWhatItIsNotAllowedToDeleteAndReportsTheWorkGone) {

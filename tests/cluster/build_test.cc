@@ -104,6 +104,9 @@ TEST(Repeated, ADumpIsTheSameAsItsManifest) {
               noError);
   EXPECT_THAT(errorOfTwo(service + "}]}}", service + "}, {port: 80}]}}", Second::InAStep),
               HasSubstr("other spec.ports"));
+  EXPECT_THAT(both(service + "}], clusterIP: 10.0.0.9}}", service + "}]}}"), noError);
+  EXPECT_THAT(errorOfTwo(service + "}], clusterIP: None}}", service + "}]}}", Second::InAStep),
+              HasSubstr("other spec.clusterIP"));
   const auto webhook = [](const std::string& port) {
     return "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: "
            "{name: w}, webhooks: [{name: w.example.com, clientConfig: {service: {namespace: n, name: s" +
@@ -212,6 +215,39 @@ metadata: {name: v, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: o,
   namespaced.settle();
   EXPECT_FALSE(namespaced.present("configmaps/x/o"));
   EXPECT_TRUE(namespaced.present("persistentvolumes/v"));
+}
+
+// The same: it maps an owner by its group, kind and version (gc.apiResource() of kube-controller-manager).
+TEST(Build, AnOwnerOfAVersionThatIsNotServedLeavesItsDependentAlone) {
+  const auto collects = [](const std::string& apiVersion, const std::string& kind, const std::string& more) {
+    const std::string owner = "apiVersion: " + apiVersion + ", kind: " + kind;
+    World world(more +
+                "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: x, ownerReferences: [{" +
+                owner + ", name: nobody, uid: u1}]}}");
+    return world.enabled(Kind::CollectorDelete, "secrets/x/s");
+  };
+  const std::string versions = ", {name: v1beta1, served: true}, {name: v1alpha1, served: false}";
+  const std::string crd = things(versions) + "---\n";
+  EXPECT_TRUE(collects("example.com/v1", "Thing", crd));
+  EXPECT_TRUE(collects("example.com/v1beta1", "Thing", crd));
+  EXPECT_FALSE(collects("example.com/v1alpha1", "Thing", crd));
+  EXPECT_FALSE(collects("example.com/v2", "Thing", crd));
+  for (const char* served : {"autoscaling/v1", "autoscaling/v2"})
+    EXPECT_TRUE(collects(served, "HorizontalPodAutoscaler", "")) << served;
+  EXPECT_FALSE(collects("autoscaling/v2beta2", "HorizontalPodAutoscaler", ""));
+  EXPECT_TRUE(collects("batch/v1", "CronJob", ""));
+  EXPECT_FALSE(collects("batch/v1beta1", "CronJob", ""));
+}
+
+// It knows by the uid whose dependent that is, so the owner waits for it.
+TEST(Build, AnOwnerWaitsInTheForegroundForADependentThatNamesAVersionThatIsNotServed) {
+  World world(things() +
+              "---\n{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: x, ownerReferences: "
+              "[{apiVersion: example.com/v2, kind: Thing, name: t, uid: '', blockOwnerDeletion: true}]}}");
+  world.deletes("things.example.com/t", PropagationPolicy::Foreground);
+  world.settle();
+  EXPECT_TRUE(world.present("secrets/x/s"));
+  EXPECT_TRUE(world.terminating("things.example.com/t"));
 }
 
 // The mask of a finalizer that only a later patch puts on an instance counts among a criterion's holders.

@@ -292,6 +292,29 @@ spec:
   EXPECT_THAT(world.left(), IsEmpty());
 }
 
+// https://kubernetes.io/docs/concepts/storage/ephemeral-volumes/#lifecycle-and-persistentvolumeclaim
+TEST(Claim, OfAnEphemeralVolumeWaitsForThePodThatControlsIt) {
+  const auto staysWith = [](const std::string& owner) {
+    World world(R"(
+apiVersion: v1
+kind: Pod
+metadata: {name: p, namespace: x, uid: u1}
+spec: {containers: [{name: c}], volumes: [{name: scratch, ephemeral: {volumeClaimTemplate: {spec: {}}}}]}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: p-scratch, namespace: x)" +
+                owner + "}");
+    world.deletes("pvc/p-scratch -n x");
+    world.settle();
+    return world.present("pvc/p-scratch -n x");
+  };
+  const std::string pod = ", ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: ";
+  EXPECT_TRUE(staysWith(pod + "u1, controller: true}]"));
+  EXPECT_FALSE(staysWith("")) << "another's claim, of the same name";
+  EXPECT_FALSE(staysWith(pod + "u2, controller: true}]")) << "of a former Pod";
+}
+
 // docs/semantics.md, "The rules": Deployment.
 TEST(Workload, ThatTerminatesBehindAFinalizerKeepsItsPodsAndReplacesThem) {
   World world(R"(

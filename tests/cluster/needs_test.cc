@@ -89,6 +89,37 @@ TEST(Needs, OfAControllerAreItsRights) {
   EXPECT_FALSE(world.present(kWidget));
 }
 
+// https://kubernetes.io/docs/reference/access-authn-authz/rbac/: permissions are purely additive.
+TEST(Needs, OfBindingsThatGiveTheSameAreOne) {
+  const auto bindingOf = [](const std::string& role) {
+    return "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: again}\n"
+           "roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: " +
+           role + "}\nsubjects: [{kind: ServiceAccount, name: controller, namespace: operator}]\n---\n";
+  };
+  const std::string other =
+      "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: other}\n";
+  const std::string rules = "rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]\n";
+  const auto stays = [](const std::string& more, const std::vector<const char*>& lost) {
+    World world(kNeedy + more + kInstances);
+    world.controller("cleaner", kDeployment, "example.com/clean", "widgets.example.com");
+    for (const char* object : lost) world.deletes(object);
+    world.deletes(kWidget);
+    world.settle();
+    return world.present(kWidget);
+  };
+  constexpr const char* kAgain = "clusterrolebindings.rbac.authorization.k8s.io/again";
+  const std::string same = bindingOf("cleaner");
+  EXPECT_FALSE(stays(same, {kBinding}));
+  EXPECT_FALSE(stays(same, {kAgain}));
+  EXPECT_TRUE(stays(same, {kBinding, kAgain}));
+  EXPECT_TRUE(stays(same, {kRole}));
+  EXPECT_TRUE(stays(same, {kAccount}));
+  const std::string alike = other + "---\n" + bindingOf("other");
+  EXPECT_FALSE(stays(alike, {kRole})) << "another role has the same rules";
+  EXPECT_TRUE(stays(alike, {kRole, kAgain}));
+  EXPECT_TRUE(stays(other + rules + "---\n" + bindingOf("other"), {kAgain})) << "it gives other rights";
+}
+
 TEST(Needs, OfAPodAreWhatItCannotStartWithout) {
   World world = needyWorld("{dependencies: None}");
   world.deletes(kSettings);
@@ -240,7 +271,7 @@ TEST(Needs, KeepTheWorkThatAppliedNothingElse) {
   EXPECT_FALSE(world.present(kSettings) || world.present(kOther));
 }
 
-// kInstances, which the provider converts.
+// kInstances, which the provider converts: some may be stored in v2.
 std::string convertedInstances() {
   std::string instances = kInstances;
   instances.insert(
@@ -248,6 +279,7 @@ std::string convertedInstances() {
       "  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: operator, "
       "name: front, path: /convert}}, conversionReviewVersions: [v1]}}\n");
   instances.insert(instances.find("storage: true}") + 14, ", {name: v2, served: true, storage: false}");
+  instances.insert(instances.find("---"), "status: {storedVersions: [v2, v1]}\n");
   return instances;
 }
 
@@ -260,7 +292,7 @@ TEST(Needs, OfAConvertedTypeIsItsWebhook) {
   EXPECT_TRUE(world.terminating(kWidget)) << "nobody can write it";
 }
 
-// It can neither list nor delete what nobody converts.
+// It can neither list nor delete what is stored in another version and nobody converts.
 TEST(Needs, OfACrdsCleanUpIsItsWebhook) {
   std::string instances = convertedInstances();
   instances.replace(instances.find(", finalizers: [example.com/clean]"), 33, "");

@@ -199,6 +199,49 @@ TEST(Webhook, WhosePortItsServiceDoesNotHaveDoesNotAnswer) {
   EXPECT_FALSE(deleted("", "{port: 443, protocol: UDP}"));
 }
 
+// "cannot route to service with ClusterIP "None"" (ResolveCluster() of k8s.io/apiserver).
+TEST(Webhook, OfAHeadlessServiceDoesNotAnswer) {
+  for (const auto& [address, answers] :
+       {std::pair("clusterIP: None", false), std::pair("clusterIP: 10.0.0.9", true)}) {
+    World world(webhookWith(
+        kHookService, std::string("---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: "
+                                  "h}, spec: {selector: {app: hook}, ") +
+                          address +
+                          "}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: h, "
+                          "labels: {app: hook}}}\n"));
+    world.settle();
+    world.deletes("configmaps/x/a");
+    EXPECT_EQ(world.present("configmaps/x/a"), !answers) << address;
+  }
+}
+
+// https://kubernetes.io/docs/concepts/services-networking/service/#field-spec-ports
+TEST(Webhook, WhoseTargetPortNoContainerHasDoesNotAnswer) {
+  const auto answers = [](const std::string& targetPort, const std::string& containers) {
+    World world(
+        webhookWith(kHookService,
+                    "---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: h}, spec: "
+                    "{selector: {app: hook}, ports: [{port: 443, targetPort: " +
+                        targetPort +
+                        "}]}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: h, "
+                        "labels: {app: hook}}, spec: {" +
+                        containers + "}}\n"));
+    world.settle();
+    world.deletes("configmaps/x/a");
+    return !world.present("configmaps/x/a");
+  };
+  const std::string two = "containers: [{name: a}, {name: b, ports: [{name: web, containerPort: 9443}]}]";
+  EXPECT_TRUE(answers("web", two));
+  EXPECT_TRUE(answers("9443", two));
+  EXPECT_FALSE(answers("metrics", two));
+  EXPECT_FALSE(
+      answers("web", "containers: [{name: a, ports: [{name: web, containerPort: 1, protocol: UDP}]}]"));
+  const std::string init =
+      "containers: [{name: a}], initContainers: [{name: i, ports: [{name: web, containerPort: 1}]";
+  EXPECT_FALSE(answers("web", init + "}]"));
+  EXPECT_TRUE(answers("web", init + ", restartPolicy: Always}]")) << "a sidecar";
+}
+
 // matchPolicy Equivalent: every version that is served counts, and no other.
 TEST(Webhook, IsCalledForTheVersionsThatAreServed) {
   const auto denied = [](const std::string& versions) {
@@ -271,14 +314,31 @@ TEST(Webhook, SelectsANamespaceByItsName) {
   EXPECT_FALSE(other.present("configmaps/x/a"));
 }
 
+const std::string kAlsoStoredInV2 = std::string(kConvertedByNobody) + "status: {storedVersions: [v2, v1]}";
+
 TEST(Conversion, WhoseServiceIsNotInTheFilesKeepsTheInstances) {
-  World world(things(", {name: v2, served: true, storage: false}", kConvertedByNobody));
+  World world(things(", {name: v2, served: true, storage: false}", kAlsoStoredInV2));
   world.deletes("things.example.com/t");
   EXPECT_EQ(world.log().back(), "client denied things.example.com/t: InternalError");
   world.deletes("crd/things.example.com");
   world.settle();
   EXPECT_TRUE(world.terminating("crd/things.example.com"));
   EXPECT_FALSE(world.terminating("things.example.com/t"));
+}
+
+// The clean-up lists and deletes by the storage of the storage version
+// (GetCustomResourceListerCollectionDeleter() of k8s.io/apiextensions-apiserver), so what is stored in that
+// one is not converted.
+TEST(Conversion, IsNotCalledByTheCleanUpForTheStorageVersion) {
+  for (const char* status : {"", "status: {storedVersions: [v1]}"}) {
+    World world(
+        things(", {name: v2, served: true, storage: false}", std::string(kConvertedByNobody) + status));
+    world.deletes("things.example.com/t");
+    EXPECT_EQ(world.log().back(), "client denied things.example.com/t: InternalError");
+    world.deletes("crd/things.example.com");
+    world.settle();
+    EXPECT_THAT(world.left(), IsEmpty()) << status;
+  }
 }
 
 // Nobody asks for another version than the one that is stored.

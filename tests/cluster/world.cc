@@ -59,8 +59,10 @@ World::World(std::string_view yaml, const WorldOptions& options) : types_(kube::
   input.types = types_;
   for (const std::string& work : options.works) {
     input.works.push_back(workFrom(work, *objects, types_));
-    if (options.orphans.empty()) continue;
     manifestwork::DeleteOption& option = input.works.back().deleteOption;
+    for (const std::string& reference : options.readOnly)
+      option.readOnly.push_back(*kube::parseReference(reference, types_));
+    if (options.orphans.empty()) continue;
     option.policy = manifestwork::DeleteOption::PropagationPolicy::SelectivelyOrphan;
     for (const std::string& reference : options.orphans)
       option.orphaningRules.push_back(*kube::parseReference(reference, types_));

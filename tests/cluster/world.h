@@ -23,7 +23,8 @@ struct WorldOptions {
       {};  // names of objects in the YAML that each work applies: "name: ref ref"
   std::vector<std::string> absent = {};  // references of objects that only steps create
   std::string lastoutNamespace = {};
-  std::vector<std::string> orphans = {};  // references of objects that all works leave behind
+  std::vector<std::string> orphans = {};   // references of objects that all works leave behind
+  std::vector<std::string> readOnly = {};  // and of those that they only read
 };
 
 class World {

@@ -283,6 +283,11 @@ TEST(ResourceMap, SaysWhatIsWrongWithACrd) {
   };
   EXPECT_EQ(refused(crd("things", "Thing")), "accepted");
   EXPECT_EQ(refused(yaml("{metadata: {name: a.b}}")), "file:1:1: spec is missing");
+  EXPECT_EQ(
+      refused(yaml("{apiVersion: apiextensions.k8s.io/v1beta1, metadata: {name: a.b.c}, spec: {group: "
+                   "b.c, scope: Cluster, version: v1, names: {plural: a, kind: A}}}")),
+      "file:1:14: apiVersion \"apiextensions.k8s.io/v1beta1\" of a CustomResourceDefinition is not served: "
+      "write \"apiextensions.k8s.io/v1\", and its spec accordingly");
   EXPECT_EQ(refused(yaml("{spec: {scope: Cluster, names: {plural: a, kind: A}, versions: [{name: v1}]}}")),
             "file:1:8: spec.group is missing");
   EXPECT_EQ(refused(yaml("{spec: {group: b.c, scope: Cluster, names: {plural: a}, versions: [{name: v1}]}}")),

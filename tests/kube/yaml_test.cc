@@ -137,6 +137,15 @@ TEST(Yaml, ResolvesPlainScalarsByTheCoreSchema) {
   }
 }
 
+// As sigs.k8s.io/yaml makes JSON of it, and with it kubectl.
+TEST(Yaml, ReadsANumberOrABooleanAsAKey) {
+  const Value map = yaml("{0: a, -7: b, 0x10: c, 1.50: d, 1e21: e, true: f, False: g, 1.0.0: h}");
+  std::vector<std::string> keys;
+  for (const Member& member : *map.asMap()) keys.push_back(member.key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"0", "-7", "16", "1.5", "1e+21", "true", "false", "1.0.0"}));
+  EXPECT_EQ(textAt(yaml("data: {on: x, 1: y}"), {"data", "1"}), "y");
+}
+
 TEST(Yaml, SaysWhichNumbersJsonCannotHold) {
   for (const std::string text : {".inf", "-.Inf", "+.INF", ".nan", ".NaN", "1e999", "-1e999"}) {
     EXPECT_EQ(readYaml("a: [" + text + "]"), "file:1:5: \"" + text +
@@ -207,8 +216,8 @@ TEST(Yaml, SaysWhatIsWrongAndWhere) {
       {"a: !<tag:example.com,2026:x> 1\n", "file:1:4: the tag \"tag:example.com,2026:x\" does not fit here"},
       {"a: !!int x\n", "file:1:4: \"x\" is not what the tag before it says"},
       {"a: !!bool 1\n", "file:1:4: \"1\" is not what the tag before it says"},
-      {"1: a\n", "file:1:1: a key must be a string: put \"1\" in quotes"},
-      {"a:\n  true: b\n", "file:2:3: a key must be a string: put \"true\" in quotes"},
+      {"null: a\n", "file:1:1: a key may not be empty"},
+      {"a: {1: b, \"1\": c}\n", R"(file:1:11: the key "1" is in this map twice; the first is in line 1)"},
       {"? [a, b]\n: c\n", "file:1:3: a key may not be empty, and no list or map"},
       {"{a: b}: c\n", "file:1:1: a key may not be empty, and no list or map"},
       {": a\n", "file:1:1: a key may not be empty"},

@@ -342,6 +342,31 @@ TEST(Work, ItsStoredDeleteOptionIsReadAsTheAgentReadsIt) {
                   .orphans(map));
 }
 
+TEST(Work, WhatItOnlyReadsIsLeftBehind) {
+  const File file(R"(apiVersion: work.open-cluster-management.io/v1
+kind: ManifestWork
+metadata: {name: all, namespace: cluster1}
+spec:
+  workload:
+    manifests:
+    - {apiVersion: v1, kind: ConfigMap, metadata: {name: read, namespace: x}}
+    - {apiVersion: v1, kind: ConfigMap, metadata: {name: made, namespace: x}}
+  manifestConfigs:
+  - resourceIdentifier: {group: '', resource: configmaps, namespace: x, name: read}
+    updateStrategy: {type: ReadOnly}
+  - resourceIdentifier: {group: '', resource: configmaps, namespace: x, name: made}
+    updateStrategy: {type: CreateOnly}
+)");
+  const auto work = file.work("all");
+  ASSERT_TRUE(work);
+  for (const DeleteOption& option : {work->deleteOption, deleteOptionOf(work->object.content)}) {
+    EXPECT_TRUE(option.onlyReads({{"", "configmaps"}, "x", "read"}));
+    EXPECT_TRUE(option.orphans({{"", "configmaps"}, "x", "read"}));
+    EXPECT_FALSE(option.onlyReads({{"", "configmaps"}, "x", "made"}));
+    EXPECT_FALSE(option.orphans({{"", "configmaps"}, "x", "made"}));
+  }
+}
+
 TEST(Work, ASpecIsNeeded) {
   const File file(
       "apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata: {name: a}\nspec:\n");

@@ -4,15 +4,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <re2/re2.h>
 
-#include <filesystem>
-#include <fstream>
-
-#include "kube/parse.h"
-#include "prove/proof_report.h"
-#include "tests/replay/play.h"
-#include "tests/support/program.h"
+#include "tests/prove/opinions.h"
 
 namespace lastout::prove {
 namespace {
@@ -20,60 +13,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-struct Opinion {
-  std::string verdict;
-  uint64_t states = 0;
-  friend bool operator==(const Opinion&, const Opinion&) = default;
-};
-std::ostream& operator<<(std::ostream& out, const Opinion& opinion) {
-  return out << opinion.verdict << ", " << opinion.states << " states";
-}
-
-std::unique_ptr<const replay::Ready> shipped(const std::string& name) {
-  const std::string path = "scenarios/" + name + ".yaml";
-  return replay::ready(*kube::readFile(path), path);
-}
-
-ProofScope scopeOf(const replay::Ready& ready) {
-  return {.orders = ready.scenario.expect.ends != replay::Ending::Stuck};
-}
-
-Opinion ofMachine(const replay::Ready& ready) {
-  const Proof proof = proveScenario(ready.compiled, scopeOf(ready));
-  return {.verdict = std::string(word(proof.verdict)), .states = proof.states};
-}
-
-// A folder of its own, which goes with it.
-class Folder {
- public:
-  Folder() : path_(std::filesystem::temp_directory_path() / ("lastout-murphi-" + std::to_string(getpid()))) {
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
-Opinion ofRumur(const std::string& model) {
-  const Folder folder;
-  std::ofstream(folder.file("model.m")) << model;
-  const testing::Ran ran = testing::shell("scripts/second-opinion --model " + folder.file("model.m"));
-  Opinion opinion;
-  EXPECT_TRUE(RE2::PartialMatch(ran.out, R"(^([A-Z]+), (\d+) states)", &opinion.verdict, &opinion.states))
-      << ran.out << ran.err;
-  return opinion;
-}
-
-std::string modelOf(const replay::Ready& ready) {
-  auto model = toMurphi(ready.compiled, scopeOf(ready));
-  EXPECT_TRUE(model) << (model ? "" : toString(model.error().front()));
-  return model.value_or("");
-}
 
 class SecondOpinion : public ::testing::TestWithParam<const char*> {};
 
@@ -103,6 +42,14 @@ const auto kCompared = ::testing::Values(
 #endif
 
 INSTANTIATE_TEST_SUITE_P(Of, SecondOpinion, kCompared, nameOf);
+
+TEST(SecondOpinionOnPods, CountAReplacedOneAsGone) {
+  const auto replaced = replay::ready(
+      replay::scenario("  guard: false\n  steps:\n    - delete: pods/operator/*", replay::kUnguarded));
+  ASSERT_TRUE(replaced);
+  EXPECT_EQ(ofMachine(*replaced).verdict, "PROVEN");
+  EXPECT_EQ(ofRumur(modelOf(*replaced)), ofMachine(*replaced));
+}
 
 // One of Kubernetes' rules, written wrongly.
 struct Mistake {

@@ -14,6 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 
 // A ConfigMap is deleted, with these documents beside it.
 std::vector<std::string> assumed(const std::string& documents, const std::string& spec = "") {
@@ -52,6 +53,55 @@ TEST(Assumptions, AWebhookByUrlAnswersAndAllows) {
                   "allows: it is reached by URL"));
   EXPECT_THAT(assumed(webhook(kByUrl, "  failurePolicy: Ignore\n")),
               ElementsAre(HasSubstr("allows, if it answers: it is reached by URL")));
+}
+
+TEST(Assumptions, AnOwnerOfAVersionThatNobodyServesIsNamed) {
+  const auto owned = [](const std::string& apiVersion, const std::string& kind) {
+    return "{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: team, ownerReferences: "
+           "[{apiVersion: " +
+           apiVersion + ", kind: " + kind + ", name: o, uid: u1}]}}\n";
+  };
+  EXPECT_THAT(assumed(owned("batch/v1beta1", "CronJob")),
+              ElementsAre("secrets/team/s: no API server serves CronJob.batch in v1beta1, by which it names "
+                          "its owner o: Kubernetes 1.36 has it in v1"));
+  EXPECT_THAT(assumed(owned("autoscaling/v1", "HorizontalPodAutoscaler")), IsEmpty());
+  const std::string crd =
+      "---\n{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: "
+      "parents.x.org}, spec: {group: x.org, scope: Namespaced, names: {kind: Parent, plural: parents}, "
+      "versions: [{name: v1, served: true, storage: true}]}}\n";
+  EXPECT_THAT(assumed(owned("x.org/v1alpha1", "Parent") + crd),
+              ElementsAre("secrets/team/s: no API server serves Parent.x.org in v1alpha1, by which it names "
+                          "its owner o: customresourcedefinitions/parents.x.org serves v1"));
+}
+
+// https://kubernetes.io/docs/reference/labels-annotations-taints/ and the controllers of
+// kube-controller-manager that set them.
+TEST(Assumptions, KubernetesRemovesTheFinalizersOfWhatIsInUse) {
+  struct Case {
+    const char* document;
+    const char* reference;
+    const char* finalizer;
+  };
+  for (const Case& one :
+       {Case{"apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {namespace: team, name: o",
+             "resourceclaims/team/o", "resource.kubernetes.io/delete-protection"},
+        Case{"apiVersion: storage.k8s.io/v1, kind: VolumeAttributesClass, metadata: {name: o",
+             "volumeattributesclasses/o", "kubernetes.io/vac-protection"},
+        Case{"apiVersion: networking.k8s.io/v1, kind: ServiceCIDR, metadata: {name: o", "servicecidrs/o",
+             "networking.k8s.io/service-cidr-finalizer"}}) {
+    const std::string deletes = std::string("\n  guard: false\n  steps:\n    - delete: ") + one.reference;
+    const std::string document =
+        std::string("---\n{") + one.document + ", finalizers: [" + one.finalizer + "]}}\n";
+    EXPECT_THAT(play(scenario(deletes, document)).leftovers, IsEmpty()) << one.reference;
+    const auto made = ready(scenario(deletes, document));
+    const auto assumptions = assumptionsOf(made->scenario, made->compiled);
+    ASSERT_EQ(assumptions.size(), 1U) << one.reference;
+    EXPECT_EQ(assumptions[0].text, std::string("Kubernetes removes finalizer ") + one.finalizer + " from " +
+                                       one.reference +
+                                       " once nothing uses it: whether something does is not followed");
+    const std::string other = std::string("---\n{") + one.document + ", finalizers: [example.com/f]}}\n";
+    EXPECT_FALSE(play(scenario(deletes, other)).leftovers.empty()) << "nobody removes any other";
+  }
 }
 
 TEST(Assumptions, AServiceWithoutASelectorIsNamed) {
@@ -261,18 +311,27 @@ TEST(Assumptions, AMutatingAdmissionPolicyByItsBindings) {
 }
 
 TEST(Assumptions, ANodeThatIsNotReadyWithAPodThatIsToGo) {
-  const auto documents = [](const std::string& status, const std::string& node) {
-    return "{apiVersion: v1, kind: Node, metadata: {name: n}, status: {conditions: [{type: Ready, status: " +
-           status +
-           "}]}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: team}, spec: "
-           "{nodeName: " +
-           node + "}}\n";
+  const auto documents = [](const std::string& status, const std::string& node,
+                            const std::string& taints = "[]", const std::string& phase = "Running",
+                            const std::string& metadata = "") {
+    return "{apiVersion: v1, kind: Node, metadata: {name: n}, spec: {taints: " + taints +
+           "}, status: {conditions: [{type: Ready, status: " + status +
+           "}]}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: team" + metadata +
+           "}, spec: {nodeName: " + node + "}, status: {phase: " + phase + "}}\n";
   };
   for (const char* status : {"'False'", "Unknown"})
     EXPECT_THAT(assumed(documents(status, "n")),
                 ElementsAre("nodes/n: node n stops pods/team/p: its condition Ready is not True"));
   EXPECT_THAT(assumed(documents("'True'", "n")), IsEmpty());
   EXPECT_THAT(assumed(documents("'False'", "other")), IsEmpty());
+  EXPECT_THAT(
+      assumed(documents("Unknown", "n", "[{key: node.kubernetes.io/out-of-service, effect: NoExecute}]")),
+      IsEmpty())
+      << "the Pod garbage collector ends its Pods";
+  EXPECT_THAT(assumed(documents("Unknown", "n", "[]", "Failed")), IsEmpty()) << "it has stopped";
+  const std::string going = ", deletionTimestamp: '2026-11-01T10:00:00Z', deletionGracePeriodSeconds: ";
+  EXPECT_THAT(assumed(documents("Unknown", "n", "[]", "Running", going + "0")), IsEmpty());
+  EXPECT_THAT(assumed(documents("Unknown", "n", "[]", "Running", going + "30")), SizeIs(1));
 }
 
 TEST(Assumptions, AnApiServiceThatIsNotAvailable) {
@@ -309,9 +368,38 @@ TEST(Assumptions, FinalizersThatComeInACluster) {
       "LoadBalancer}}\n";
   EXPECT_THAT(assumed(balanced),
               ElementsAre(HasSubstr("services/team/front: the cloud lets services/team/front go")));
-  std::string held = balanced;
-  held.replace(held.find("{name: front"), 1, "{finalizers: [service.kubernetes.io/load-balancer-cleanup], ");
-  EXPECT_THAT(assumed(held), IsEmpty()) << "it is stuck, as anything with a finalizer";
+}
+
+TEST(Assumptions, ControllersOfACloudAndOfACsiDriverRunOutsideOfTheFiles) {
+  const std::string front =
+      "{apiVersion: v1, kind: Service, metadata: {finalizers: [service.kubernetes.io/load-balancer-cleanup], "
+      "name: front, namespace: team}, spec: {type: LoadBalancer}}\n";
+  EXPECT_THAT(
+      assumed(front),
+      ElementsAre("services/team/front: the cloud lets services/team/front go: no file has the controller "
+                  "that removes finalizer service.kubernetes.io/load-balancer-cleanup"));
+  EXPECT_THAT(assumed(front,
+                      "  controllers: [{name: ccm, removes: {finalizer: "
+                      "service.kubernetes.io/load-balancer-cleanup, from: services}}]\n"),
+              ElementsAre(HasSubstr("controller ccm always works")));
+  EXPECT_THAT(
+      assumed(front +
+              "---\n{apiVersion: lastout.dev/v1alpha1, kind: CriticalService, metadata: {name: ccm}, spec: "
+              "{provider: {group: apps, resource: daemonsets, namespace: cloud, name: ccm}, criteria: "
+              "[{type: Finalizer, finalizer: {resource: services, finalizerName: "
+              "service.kubernetes.io/load-balancer-cleanup}}]}}\n"),
+      IsEmpty())
+      << "the CriticalService says who removes it, and that is not there";
+
+  const auto made =
+      ready(scenario("\n  guard: false\n  steps: [{delete: persistentvolumes/pv}]\n",
+                     "---\n{apiVersion: v1, kind: PersistentVolume, metadata: {name: pv, finalizers: "
+                     "[external-provisioner.volume.kubernetes.io/finalizer]}, spec: {csi: {driver: "
+                     "d.example.com}, persistentVolumeReclaimPolicy: Delete}}\n"));
+  EXPECT_THAT(assumptionsOf(made->scenario, made->compiled),
+              ElementsAre(::testing::Field(
+                  &Assumption::text,
+                  HasSubstr("the provisioner of d.example.com lets persistentvolumes/pv go: no file has"))));
 }
 
 TEST(Assumptions, OfAConversionByUrl) {

@@ -81,8 +81,8 @@ tl::expected<Scenario, std::string> read(const std::string& text,
 }
 
 // "op removes example.com/f: <why>" of each.
-std::vector<std::string> removers(const std::string& text) {
-  const auto scenario = read(text);
+std::vector<std::string> removers(const std::string& text, const std::string& reference = "thing/one") {
+  const auto scenario = read(text, reference);
   if (!scenario) return {scenario.error()};
   std::vector<std::string> all;
   for (const ScenarioController& controller : scenario->controllers)
@@ -139,11 +139,114 @@ TEST(FinalizerRemovers, MayHaveThatRightInTheNamespaceOfTheObjectAlone) {
               ElementsAre(HasSubstr("deployments.apps/op/op removes example.com/f")));
 }
 
+// As the operators of Argo CD, of Elasticsearch and of OLM do with what they install.
+TEST(FinalizerRemovers, MayBeControlledByACustomResource) {
+  const auto controlledBy = [](std::string workload, const std::string& owner) {
+    const std::string metadata = ", namespace: op }";
+    workload.replace(workload.find(metadata), metadata.size(),
+                     ", namespace: op, ownerReferences: [{ " + owner + ", uid: u, controller: true }] }");
+    return workload;
+  };
+  const std::string text =
+      kOperatorAndThings + thing("example.com/f") + roleToUpdate("op", "things/finalizers");
+  EXPECT_THAT(
+      removers(text + controlledBy(deployment("op"), "apiVersion: example.com/v1, kind: Thing, name: csv")),
+      ElementsAre(HasSubstr("deployments.apps/op/op removes example.com/f")));
+  EXPECT_THAT(removers(text + controlledBy(deployment("op"), "apiVersion: a.b/v1, kind: Unknown, name: csv")),
+              ElementsAre(HasSubstr("deployments.apps/op/op removes example.com/f")));
+
+  const std::string pod =
+      "---\napiVersion: v1\nkind: Pod\nmetadata: { name: op-1-2, namespace: op }\n"
+      "spec: { serviceAccountName: op, containers: [{ name: main, image: a }] }\n";
+  EXPECT_THAT(removers(text + deployment("op") +
+                       controlledBy(pod, "apiVersion: apps/v1, kind: ReplicaSet, name: op-1")),
+              ElementsAre(HasSubstr("deployments.apps/op/op removes")))
+      << "the Pod stands for a workload, whether that is in the files or not";
+}
+
+TEST(FinalizerRemovers, RunPods) {
+  const std::string spec = "spec: { serviceAccountName: op, containers: [{ name: main, image: a }] }";
+  const std::string cronJob =
+      "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: { name: op, namespace: op }\nspec: { schedule: '0 "
+      "0 * * "
+      "*', jobTemplate: { spec: { template: { " +
+      spec + " } } } }\n";
+  const std::string job =
+      "---\napiVersion: batch/v1\nkind: Job\nmetadata: { name: op-1, namespace: op, ownerReferences: [{ "
+      "apiVersion: batch/v1, kind: CronJob, name: op, uid: u, controller: true }] }\nspec: { template: { " +
+      spec + " } }\n";
+  const std::string text =
+      kOperatorAndThings + thing("example.com/f") + roleToUpdate("op", "things/finalizers");
+  EXPECT_THAT(removers(text + cronJob), IsEmpty()) << "it has made no Job";
+  EXPECT_THAT(removers(text + cronJob + job), ElementsAre(HasSubstr("cronjobs.batch/op/op removes")));
+}
+
 TEST(FinalizerRemovers, AreNotLookedForWhereKubernetesRemovesIt) {
   const std::string text = kOperatorAndThings + deployment("op") + roleToUpdate("op", "things/finalizers");
-  for (const char* finalizer : {"foregroundDeletion", "orphan", "service.kubernetes.io/load-balancer-cleanup",
-                                "lastout.dev/criteria"})
+  for (const char* finalizer :
+       {"foregroundDeletion", "orphan", "kubernetes.io/pvc-protection", "batch.kubernetes.io/job-tracking",
+        "resource.kubernetes.io/delete-protection", "networking.k8s.io/service-cidr-finalizer",
+        "lastout.dev/criteria"})
     EXPECT_THAT(removers(text + thing(finalizer)), IsEmpty()) << finalizer;
+}
+
+// https://kubernetes-csi.github.io/docs/snapshot-controller.html: it is deployed beside the control plane.
+TEST(FinalizerRemovers, AreLookedForInTheDomainsOfKubernetes) {
+  const std::string finalizer = "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection";
+  const std::string text = kOperatorAndThings + thing(finalizer) + deployment("op");
+  EXPECT_THAT(removers(text + roleToUpdate("op", "things/finalizers")),
+              ElementsAre(HasSubstr("deployments.apps/op/op removes " + finalizer)));
+  EXPECT_THAT(removers(text + service("op", finalizer)),
+              ElementsAre(HasSubstr("criticalservices.lastout.dev/guard says so")));
+}
+
+TEST(FinalizerRemovers, OfALoadBalancerRunOutsideUnlessTheyAreFound) {
+  const std::string front =
+      "---\napiVersion: v1\nkind: Service\nmetadata: { name: front, namespace: tenant, finalizers: "
+      "[service.kubernetes.io/load-balancer-cleanup] }\nspec: { type: LoadBalancer }\n";
+  const auto outside = read(kOperatorAndThings + front, "service/front");
+  ASSERT_TRUE(outside) << outside.error();
+  ASSERT_THAT(outside->controllers, SizeIs(1));
+  EXPECT_FALSE(outside->controllers.front().runsIn);
+  EXPECT_EQ(outside->controllers.front().from, (kube::GroupResource{"", "services"}));
+
+  std::string role = roleToUpdate("ccm", "services/finalizers");
+  role.replace(role.find("[example.com]"), 13, "['']");
+  EXPECT_THAT(removers(kOperatorAndThings + front + deployment("ccm") + role, "service/front"),
+              ElementsAre(HasSubstr("deployments.apps/op/ccm removes service.kubernetes.io/")));
+}
+
+// What a verdict says was looked for; empty: somebody removes all finalizers.
+std::string lookedFor(const std::string& text) {
+  const auto scenario = read(kOperatorAndThings + text);
+  if (!scenario) return scenario.error();
+  return scenario->unremoved.empty() ? "" : scenario->unremoved.front().lookedFor;
+}
+
+TEST(UnremovedFinalizers, NameTheWorkloadsThatCameClose) {
+  const std::string managed =
+      ", managedFields: [{ manager: manager, operation: Update, fieldsType: FieldsV1, fieldsV1: { "
+      "'f:metadata': { 'f:finalizers': { 'v:\"example.com/f\"': {} } } } }]";
+  EXPECT_EQ(
+      lookedFor(thing("example.com/f")),
+      "no CriticalService, no metadata.managedFields and no role for things/finalizers names a workload in "
+      "the files; a scenario can name the controller");
+  EXPECT_THAT(
+      lookedFor(thing("example.com/f", managed) + deployment("a", "manager") + deployment("b", "manager")),
+      HasSubstr("; \"manager\" set it, and that is what deployments.apps/op/a and deployments.apps/op/b are "
+                "called; "));
+  EXPECT_THAT(lookedFor(thing("example.com/f", managed) + deployment("a")),
+              HasSubstr("; \"manager\" set it, and no workload or container has that name; "));
+  for (const char* resources : {"things", "'*'", "things, '*/finalizers'"})
+    EXPECT_THAT(lookedFor(thing("example.com/f") + deployment("op") + roleToUpdate("op", resources)),
+                HasSubstr("; deployments.apps/op/op may update things, but by no role that names "
+                          "things/finalizers; "))
+        << resources;
+  EXPECT_THAT(lookedFor(thing("example.com/f") + service("gone", "example.com/f")),
+              HasSubstr("; criticalservices.lastout.dev/guard names it, and no manifest of its provider "
+                        "deployments.apps/op/gone that runs Pods is there; "));
+  EXPECT_EQ(lookedFor(thing("example.com/f") + deployment("op") + roleToUpdate("op", "things/finalizers")),
+            "");
 }
 
 TEST(ScenarioOfDeletions, RefusesWhatItCannotRead) {

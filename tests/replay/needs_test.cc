@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "replay/assumptions.h"
 #include "tests/replay/play.h"
 #include "tests/support/manifests.h"
 
@@ -123,6 +124,25 @@ std::vector<std::string> reasons(const std::string& yaml, std::string_view objec
   return {"nothing is said of it"};
 }
 
+std::vector<std::string> assumed(const std::string& yaml) {
+  const auto made = ready(yaml);
+  std::vector<std::string> lines;
+  for (const Assumption& one : assumptionsOf(made->scenario, made->compiled))
+    lines.push_back(one.object + ": " + one.text);
+  return lines;
+}
+
+// The same objects, each with the finalizer of the operator's controller.
+std::string withFinalizers(std::string documents) {
+  const std::string with = ", finalizers: [example.com/cleanup]";
+  for (const std::string metadata : {"{ name: key, namespace: a", "{ name: a"}) {
+    for (size_t at = documents.find(metadata + " }"); at != std::string::npos;
+         at = documents.find(metadata + " }", at + 1))
+      documents.insert(at + metadata.size(), with);
+  }
+  return documents;
+}
+
 const std::string kIsFor = "finalizer example.com/cleanup is for controller cleanup to remove";
 const std::string kOneInA = "gadgets/a/one";
 const std::string kBindingInA = "rolebindings/a/op";
@@ -216,6 +236,81 @@ TEST(ControllerRights, AreABindingTogetherWithItsRole) {
       ElementsAre(kIsFor + "; cleanup needs clusterroles/editor, which is gone"));
 }
 
+// https://kubernetes.io/docs/reference/access-authn-authz/rbac/#user-facing-roles
+TEST(ControllerRights, OfKubernetesOwnRolesAreOfItsOwnTypes) {
+  struct Case {
+    const char* role;
+    const char* finalizes;  // in namespace a
+    bool isAllowed;
+  };
+  const Case cases[] = {
+      {"view", "gadgets.example.com", false},
+      {"edit", "gadgets.example.com", false},
+      {"admin", "gadgets.example.com", false},
+      {"cluster-admin", "gadgets.example.com", true},
+      {"system:node", "gadgets.example.com", false},
+      {"unknown", "gadgets.example.com", true},
+      {"view", "secrets", false},
+      {"edit", "secrets", true},
+      {"admin", "secrets", true},
+      {"edit", "roles.rbac.authorization.k8s.io", false},
+      {"admin", "roles.rbac.authorization.k8s.io", true},
+      {"admin", "resourcequotas", false},
+      {"admin", "namespaces", false},
+      {"cluster-admin", "namespaces", true},
+  };
+  const std::string quota =
+      "---\n{ apiVersion: v1, kind: ResourceQuota, metadata: { name: key, namespace: a } }\n";
+  for (const Case& one : cases) {
+    const std::string type = one.finalizes;
+    const std::string object = type == "namespaces" ? "namespaces/a" : type + "/a/*";
+    EXPECT_EQ(
+        assumed(scenario("  guard: false\n  controllers: [{ name: cleanup, runsIn: "
+                         "deployments.apps/operator/operator, removes: { finalizer: example.com/cleanup, "
+                         "from: " +
+                             type + " } }]\n" + deletes(object),
+                         withFinalizers(kTenants + quota + role("key", kReads, "a")) +
+                             binding("everywhere", "", "ClusterRole/" + std::string(one.role))))
+            .empty(),
+        one.isAllowed)
+        << one.role << " " << type;
+  }
+}
+
+TEST(ControllerRights, OfKubernetesOwnRolesAreThoseOfTheirParts) {
+  const auto lacks = [](const std::string& bound, const std::string& addsTo, const std::string& rule) {
+    return assumed(
+        scenario(controller() + deletes(kOneInA),
+                 kTenants + binding("op", "a", "ClusterRole/" + bound) +
+                     "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\n"
+                     "metadata: { name: gadgets, labels: { rbac.authorization.k8s.io/aggregate-to-" +
+                     addsTo + " } }\nrules: [" + rule + "]\n"));
+  };
+  const auto named = ElementsAre(
+      "deployments/operator/operator: controller cleanup may take finalizer "
+      "example.com/cleanup off gadgets/a/one: no binding in the files lets its "
+      "ServiceAccount update it");
+  for (const char* role : {"view", "edit", "admin"})
+    EXPECT_THAT(lacks(role, std::string(role) + ": 'true'", kUpdates), IsEmpty()) << role;
+  EXPECT_THAT(lacks("edit", "edit: 'false'", kUpdates), named);
+  EXPECT_THAT(lacks("edit", "edit: 'true'", kReads), named);
+  EXPECT_THAT(lacks("edit", "admin: 'true'", kUpdates), named);
+  EXPECT_THAT(lacks("admin", "edit: 'true'", kUpdates), IsEmpty()) << "edit has the label of admin";
+  EXPECT_THAT(lacks("system:node", "edit: 'true'", kUpdates), named);
+}
+
+TEST(ControllerRights, OfKubernetesOwnRolesGoWithTheirParts) {
+  const std::string part =
+      "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: { name: gadgets, labels: "
+      "{ "
+      "rbac.authorization.k8s.io/aggregate-to-edit: 'true' } }\nrules: [" +
+      kUpdates + "]\n";
+  EXPECT_THAT(reasons(scenario(controller() + deletes("clusterroles/gadgets, " + kOneInA),
+                               kTenants + binding("op", "a", "ClusterRole/edit") + part),
+                      kOneInA),
+              ElementsAre(kIsFor + "; cleanup needs clusterroles/gadgets, which is gone"));
+}
+
 // A controller whose need comes back goes on.
 TEST(ControllerRights, MayComeBack) {
   EXPECT_EQ(inOneLine(play(scenario(controller() + R"(  steps:
@@ -265,6 +360,29 @@ TEST(ActsAs, TogetherWithABindingOfIt) {
       ElementsAre(kIsFor + "; cleanup needs serviceaccounts/a/robot, which is gone",
                   kIsFor + "; cleanup needs rolebindings/a/robot, which is gone"));
   EXPECT_EQ(ends(scenario(controller() + deletes("rolebindings/a/reads, " + kOneInA), bound)), "empty");
+}
+
+// It never had the right, so none gets lost.
+TEST(ActsAs, WithoutAnyBindingIsAssumed) {
+  const std::string ofRobot = "{ kind: ServiceAccount, name: robot, namespace: a }";
+  const std::string ofOperator = binding("everywhere", "", "ClusterRole/editor") + role("editor", kUpdates);
+  const auto ofAccount = [&](const std::string& more, const std::string& words = "") {
+    return assumed(scenario(controller(words) + deletes(kOneInA), kTenants + kRobot + more));
+  };
+  const auto named = ElementsAre(
+      "serviceaccounts/a/robot: controller cleanup may do its work for gadgets/a/one as "
+      "serviceaccounts/a/robot: no binding in the files lets that ServiceAccount write in its namespace");
+  EXPECT_THAT(ofAccount(ofOperator), named);
+  EXPECT_THAT(ofAccount(ofOperator, "      actsAs: spec.serviceAccountName\n"), named);
+  EXPECT_THAT(ofAccount(ofOperator + binding("robot", "b", "ClusterRole/admin", ofRobot)), named)
+      << "in another namespace";
+  EXPECT_THAT(ofAccount(ofOperator + binding("robot", "a", "ClusterRole/view", ofRobot)), named);
+  EXPECT_THAT(ofAccount(ofOperator + binding("robot", "a", "ClusterRole/edit", ofRobot)), IsEmpty());
+  EXPECT_THAT(ofAccount(ofOperator, "      actsAs: ''\n"), IsEmpty());
+  EXPECT_THAT(ofAccount(""), IsEmpty()) << "the files have no RBAC at all";
+  EXPECT_THAT(assumed(scenario(controller() + deletes("gadgets/b/one"), kTenants + kRobot + ofOperator)),
+              IsEmpty())
+      << "it names no account";
 }
 
 // --- needs and waitsFor

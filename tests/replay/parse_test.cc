@@ -144,7 +144,8 @@ TEST(ScenarioFile, AnObjectStandsOnce) {
 
 TEST(ScenarioFile, HasOneScenario) {
   EXPECT_THAT(mistakes("apiVersion: v1\nkind: Namespace\nmetadata: { name: a }\n"),
-              ElementsAre("s.yaml: there is no document of kind Scenario in this file"));
+              ElementsAre(StartsWith(
+                  "s.yaml: there is no document of kind Scenario in this file; of plain manifests, ")));
   EXPECT_THAT(mistakes(scenario("  steps: []", "---\nkind: Scenario\n")),
               ElementsAre(AllOf(StartsWith("s.yaml:6:1: "), HasSubstr("the first is in line 1"))));
   EXPECT_THAT(mistakes("apiVersion: lastout.dev/v1\nkind: Scenario\nspec: {}\n"),

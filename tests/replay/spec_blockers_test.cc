@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -69,6 +70,29 @@ TEST(SpecBlockers, ANamespaceLeadsToTheConversionAndTheApiServiceThatKeepIt) {
                   "customresourcedefinitions.apiextensions.k8s.io/things.example.com > "
                   "customresourcedefinitions.apiextensions.k8s.io/things.example.com: its conversion "
                   "webhook does not answer, because its Service gone/convert is not in the files"));
+}
+
+// Its clean-up reads objects in the storage version: if all are stored in that, it converts none.
+TEST(SpecBlockers, ACrdLeadsToTheConversionThatItsCleanUpNeeds) {
+  const auto chains = [](const std::string& storedVersions, const std::string& finalizers) {
+    std::string yaml =
+        replaced(kThings, "versions: [{name: v1, served: true, storage: true}]",
+                 "versions: [{name: v1, served: true, storage: true}, {name: v2, served: true, storage: "
+                 "false}]\n"
+                 "  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: gone, "
+                 "name: convert}}}}\nstatus: {storedVersions: [" +
+                     storedVersions + "]}");
+    yaml = replaced(yaml, "{name: things.example.com}",
+                    std::string("{name: things.example.com, finalizers: "
+                                "[customresourcecleanup.apiextensions.k8s.io], ") +
+                        kDeleted + "}");
+    yaml = replaced(yaml, "{name: t, ", "{name: t, finalizers: [" + finalizers + "], ");
+    return chainsOf(whyIn(yaml, "crd/things.example.com"));
+  };
+  EXPECT_THAT(chains("v1", ""), ElementsAre(EndsWith(" > things.example.com/team/t")));
+  EXPECT_THAT(chains("v1, v2", ""), ElementsAre(HasSubstr("its conversion webhook does not answer")));
+  EXPECT_THAT(chains("v1", "example.com/f"), ElementsAre(HasSubstr("its conversion webhook does not answer")))
+      << "who removes its finalizer writes it";
 }
 
 TEST(SpecBlockers, NoReasonIsToldTwice) {
@@ -151,8 +175,8 @@ TEST(SpecBlockers, AClaimStaysWhilePodsUseIt) {
       "controller: true}]",
       "spec: {}");
   const std::string ofReplicaSet =
-      pod("web-1-a, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-1, uid: r, "
-          "controller: true}]");
+      pod("web-1-a, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-1, uid: "
+          "ReplicaSet-web-1, controller: true}]");
   const admission::Why why = whyIn(
       shop(kClaim + replicaSet + ofReplicaSet + pod(std::string("db, ") + kDeleted) + pod("waits", "a: b")),
       "pvc/data -n shop");
@@ -166,12 +190,20 @@ TEST(SpecBlockers, AClaimStaysWhilePodsUseIt) {
   EXPECT_THAT(blockersOf(whyIn(shop(kClaim + pod("done", "nodeName: n", "Succeeded")), "pvc/data -n shop")),
               ElementsAre(HasSubstr("pods/shop/done")))
       << "a finished Pod counts until it is deleted";
-  const std::string ephemeral = replaced(kClaim, "name: data", "name: p-d");
-  EXPECT_THAT(
-      blockersOf(whyIn(shop(ephemeral + object("v1", "Pod", "p, namespace: shop",
-                                               "spec: {nodeName: n, volumes: [{name: d, ephemeral: {}}]}")),
-                       "pvc/p-d -n shop")),
-      ElementsAre(HasSubstr("pods/shop/p")));
+}
+
+TEST(SpecBlockers, AnEphemeralClaimStaysWhileThePodThatControlsItIsThere) {
+  const auto blockersOfClaimOf = [](const std::string& owner) {
+    const std::string claim = replaced(
+        kClaim, "name: data",
+        "name: p-d, ownerReferences: [{apiVersion: v1, kind: Pod, name: p, controller: true, uid: " + owner +
+            "}]");
+    return blockersOf(whyIn(shop(claim + object("v1", "Pod", "p, namespace: shop",
+                                                "spec: {nodeName: n, volumes: [{name: d, ephemeral: {}}]}")),
+                            "pvc/p-d -n shop"));
+  };
+  EXPECT_THAT(blockersOfClaimOf("Pod-p"), ElementsAre("it stays while Pods use it: pods/shop/p"));
+  EXPECT_THAT(blockersOfClaimOf("Pod-former-p"), IsEmpty()) << "it was made for another Pod of that name";
 }
 
 // Manifests that were never applied have no Pods.

@@ -7,8 +7,10 @@
 namespace lastout::replay {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -259,6 +261,43 @@ webhooks:
       << "the end of the chain";
 }
 
+// The operator's Pods are to come back, and a webhook is asked about that.
+TEST(Stuck, AWebhookThatRefusesTheControllersPods) {
+  const auto refusing = [](const std::string& resource) {
+    return reasons(play(scenario(std::string(kController) + R"(
+  steps:
+    - scale: { object: deployments.apps/operator/operator, replicas: 0 }
+    - scale: { object: deployments.apps/operator/operator, replicas: 1 }
+      at: 20s
+    - delete: widgets/one
+      at: 40s)",
+                                 std::string(kUnguarded) + R"(---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: { name: inject }
+webhooks:
+  - name: inject.example.com
+    clientConfig: { service: { namespace: former, name: inject } }
+    rules: [{ apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [)" +
+                                     resource + "] }]\n")),
+                   "widgets/one");
+  };
+  const std::string webhook =
+      "the webhook inject.example.com of mutatingwebhookconfigurations/inject does not answer: its Service "
+      "former/inject is not in the files; mutatingwebhookconfigurations/inject has to be deleted, or its "
+      "webhook to "
+      "answer again";
+  EXPECT_THAT(refusing("pods"),
+              ElementsAre(AllOf(
+                  HasSubstr("operator/operator, where it runs, has no Ready Pod, because the API server "
+                            "refuses to create pods/operator/operator-"),
+                  EndsWith(": " + webhook))));
+  EXPECT_THAT(refusing("pods/binding"),
+              ElementsAre(AllOf(HasSubstr("has no Ready Pod, because the API server refuses to let "
+                                          "pods/operator/operator-"),
+                                EndsWith(" start: " + webhook))));
+}
+
 TEST(Stuck, WebhooksThatRefuseKubernetesItself) {
   const ScenarioReport report = shipped("webhook-refuses-collector.yaml");
   EXPECT_THAT(
@@ -380,6 +419,37 @@ webhooks:
                   "has to be deleted, or its webhook to answer again"));
 }
 
+TEST(Stuck, AServiceThatNoApiServerCanCallSaysWhy) {
+  const auto reasonsFor = [](const std::string& spec) {
+    return reasons(play(scenario("\n  guard: false\n  steps:\n    - delete: configmaps/default/a",
+                                 R"(---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: { name: checks }
+webhooks:
+  - name: one.example.com
+    clientConfig: { service: { namespace: op, name: hook } }
+    rules: [{ apiGroups: ["*"], apiVersions: ["*"], resources: [configmaps], operations: ["*"] }]
+---
+{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: op, labels: {app: hook}}, spec: {containers: [{name: c}]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: op}, spec: {selector: {app: hook}, )" +
+                                     spec + "}}\n")),
+                   "configmaps/default/a");
+  };
+  EXPECT_THAT(reasonsFor("ports: [{port: 9443}]"),
+              ElementsAre(HasSubstr("services/op/hook has no port 443;")));
+  EXPECT_THAT(reasonsFor("ports: [{port: 443, targetPort: web}]"),
+              ElementsAre(HasSubstr("services/op/hook calls the port web of its Pods, which no container of "
+                                    "theirs has;")));
+  EXPECT_THAT(
+      reasonsFor("clusterIP: None"),
+      ElementsAre(HasSubstr("services/op/hook is headless (clusterIP: None), which API servers cannot "
+                            "route to without --enable-aggregator-routing;")));
+}
+
 TEST(Stuck, AConversionThatNobodyAnswers) {
   const ScenarioReport report = play(scenario(R"(
   guard: false
@@ -395,6 +465,7 @@ spec:
   names: { kind: Thing, plural: things, singular: thing }
   conversion: { strategy: Webhook, webhook: { clientConfig: { service: { namespace: former, name: convert } } } }
   versions: [{ name: v1, served: true, storage: true }, { name: v2, served: true, storage: false }]
+status: { storedVersions: [v2, v1] }
 ---
 {apiVersion: example.com/v1, kind: Thing, metadata: {name: t}}
 )"));

@@ -74,6 +74,31 @@ TEST(UnansweredCalls, AWebhookIsAnsweredByPodsBehindItsService) {
   }
 }
 
+TEST(UnansweredCalls, AServiceThatNoApiServerCanCallSaysWhy) {
+  const auto messageFor = [](const std::string& spec) {
+    return whyIn(
+               webhookFor("DELETE") +
+                   "---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: gone}, spec: "
+                   "{selector: {app: hook}, " +
+                   spec +
+                   "}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: gone, labels: {app: "
+                   "hook}}, spec: {containers: [{name: c, ports: [{name: web, containerPort: 9443}]}]}}\n",
+               "things/t -n team")
+        .message;
+  };
+  EXPECT_THAT(
+      messageFor("clusterIP: None"),
+      HasSubstr("because its Service gone/hook is headless (clusterIP: None), which API servers cannot "
+                "route to without --enable-aggregator-routing; bring it back"));
+  EXPECT_THAT(messageFor("ports: [{port: 80}]"),
+              HasSubstr("because its Service gone/hook has no port 443; bring it back"));
+  EXPECT_THAT(
+      messageFor("ports: [{port: 443, targetPort: hooks}]"),
+      HasSubstr("because its Service gone/hook calls the port hooks of its Pods, which no container of "
+                "theirs has; bring it back"));
+  EXPECT_THAT(messageFor("ports: [{port: 443, targetPort: web}]"), Not(HasSubstr("does not answer")));
+}
+
 TEST(UnansweredCalls, ANamespaceStaysWithWhatIsRefusedInIt) {
   const admission::Why why = whyIn(webhookFor("DELETE"), "namespace/team");
   EXPECT_TRUE(why.allowed) << "its own deletion is accepted";
@@ -166,6 +191,9 @@ TEST(UnansweredCalls, AConversionThatNobodyAnswersKeepsInstancesAndTheirCrd) {
                       "things.example.com does not answer, because its Service gone/convert is not in the "
                       "files"),
             HasSubstr("set spec.conversion.strategy to None")));
+  EXPECT_THAT(whyIn(yaml, "crd/things.example.com").blockers, IsEmpty())
+      << "its clean-up reads the storage version, and nothing is stored in another";
+  yaml.insert(yaml.find("---"), "status: {storedVersions: [v2, v1]}\n");
   const admission::Why crd = whyIn(yaml, "crd/things.example.com");
   EXPECT_TRUE(crd.allowed);
   ASSERT_THAT(crd.blockers, SizeIs(1));

@@ -53,7 +53,7 @@ class StoreDialogues : public testing::ControllerDialogue {
     denied.object = keyOf(object);
     denied.deletion.uid = uidOf(object);
     if (const std::string owner = testing::wordOf(rest); !owner.empty()) denied.deletion.owners = {owner};
-    const std::string advice = store_->record(denied, std::chrono::steady_clock::now());
+    const std::string advice = store_->recordAndAdvise(denied, std::chrono::steady_clock::now());
     return (advice.empty() ? "no advice" : advice) + "\n";
   }
   criticalservice::DeferredDeletion known(const std::string& service, const kube::ObjectKey& object) {

@@ -67,7 +67,7 @@ class DeferredDeletionStoreTest : public lastout::testing::ServerWorld {
     });
     return deletions;
   }
-  std::string record() { return store->record(review, std::chrono::steady_clock::now()); }
+  std::string record() { return store->recordAndAdvise(review, std::chrono::steady_clock::now()); }
   // All that was asked for until now is written.
   void write() {
     store->start();

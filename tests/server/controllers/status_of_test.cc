@@ -302,7 +302,7 @@ TEST_F(StatusOfTest, IsStuckWhenTheProviderIsNotReadyForLong) {
   EXPECT_EQ(brief("Stuck"), "True ProviderNotReady");
   EXPECT_EQ(condition("Stuck")["lastTransitionTime"], "2025-10-09T08:54:20Z");
   EXPECT_EQ(condition("ProviderReady")["lastTransitionTime"], "2025-10-09T08:53:20Z");
-  facts.readiness = {std::nullopt, kUnreadable, "it cannot be read: no", true};
+  facts.readiness = {std::nullopt, criticalservice::kUnreadable, "it cannot be read: no", true};
   write();
   EXPECT_EQ(brief("Stuck"), "Unknown ProviderUnreadable");
   EXPECT_EQ(brief("Degraded"), "True ProviderUnreadable");
@@ -410,37 +410,6 @@ TEST_F(StatusOfTest, LooksAtThousandsOfInstances) {
   view.remove({kCools, "", "i100000"});
   write();
   EXPECT_EQ(brief("Stuck"), "False NothingBeingDeleted");
-}
-
-std::string readiness(const kube::GroupResource& type, const char* object) {
-  const Readiness result = readinessOf(type, kube::fromJson(StatusTree::parse(object)));
-  return (!result.ready ? "unknown " : *result.ready ? "ready " : "not ready ") + result.reason;
-}
-
-TEST(Readiness, OfWhatKeepsPods) {
-  EXPECT_EQ(readiness(kWorkloads, R"({"status":{"readyReplicas":1}})"), "ready PodsReady");
-  EXPECT_EQ(readiness(kWorkloads, R"({"spec":{"replicas":2},"status":{}})"), "not ready NoPodReady");
-  EXPECT_EQ(readiness(kWorkloads, R"({"spec":{"replicas":0}})"), "not ready ScaledToZero");
-  EXPECT_EQ(readiness(kWorkloads, R"({"status":{"readyReplicas":"x"}})"), "not ready NoPodReady");
-  EXPECT_EQ(readiness({"apps", "daemonsets"}, R"({"status":{"numberReady":3}})"), "ready PodsReady");
-  EXPECT_EQ(readiness({"", "replicationcontrollers"}, "{}"), "not ready NoPodReady");
-  EXPECT_EQ(readiness({"batch", "jobs"}, R"({"status":{"active":1}})"), "ready PodsReady");
-  EXPECT_EQ(readiness({"batch", "jobs"}, R"({"status":{"active":1,"ready":0}})"), "not ready NoPodReady");
-  EXPECT_EQ(
-      readiness({"batch", "jobs"}, R"({"status":{"conditions":[{"type":"Complete","status":"True"}]}})"),
-      "not ready Finished");
-  EXPECT_EQ(readiness({"batch", "cronjobs"}, R"({"spec":{"suspend":true}})"), "not ready Suspended");
-  EXPECT_EQ(readiness({"batch", "cronjobs"}, "{}"), "ready Present");
-}
-
-TEST(Readiness, OfAnyOtherType) {
-  EXPECT_EQ(readiness(kCools, "{}"), "ready Present");
-  EXPECT_EQ(readiness(kCools, R"({"status":{"conditions":[{"type":"Ready","status":"True"}]}})"),
-            "ready ConditionTrue");
-  EXPECT_EQ(readiness(kCools, R"({"status":{"conditions":[{"type":"Available","status":"False"}]}})"),
-            "not ready ConditionFalse");
-  EXPECT_EQ(readiness(kCools, R"({"status":{"conditions":[7,{"type":"Ready"}]}})"),
-            "unknown ConditionUnknown");
 }
 
 TEST_F(StatusOfTest, OfWhatTheProviderNeeds) {

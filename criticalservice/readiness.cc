@@ -1,4 +1,4 @@
-#include "server/controllers/readiness.h"
+#include "criticalservice/readiness.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -8,7 +8,7 @@
 #include "kube/value.h"
 #include "kube/well_known.h"
 
-namespace lastout::server {
+namespace lastout::criticalservice {
 namespace {
 
 int64_t countAt(const kube::Value& object, std::initializer_list<std::string_view> path, int64_t otherwise) {
@@ -74,4 +74,4 @@ Readiness readinessOf(const kube::GroupResource& type, const kube::Value& object
   return byConditions(object);
 }
 
-}  // namespace lastout::server
+}  // namespace lastout::criticalservice

@@ -7,7 +7,7 @@
 #include "kube/object_key.h"
 #include "kube/value.h"
 
-namespace lastout::server {
+namespace lastout::criticalservice {
 
 struct Readiness {
   std::optional<bool> ready;  // nullopt: unknown
@@ -23,4 +23,4 @@ inline constexpr const char* kUnreadable = "ProviderUnreadable";
 // object without both is ready when it is there.
 Readiness readinessOf(const kube::GroupResource& type, const kube::Value& object);
 
-}  // namespace lastout::server
+}  // namespace lastout::criticalservice

@@ -1,0 +1,187 @@
+// What the files say about workloads that somebody needs, and about the agent, and that the machine does not
+// follow.
+#include "replay/needed_workloads.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/replay/play.h"
+
+namespace lastout::replay {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::vector<std::string> assumedOf(const std::string& yaml) {
+  const auto made = ready(yaml);
+  std::vector<std::string> lines;
+  for (const Assumption& one : assumptionsOf(made->scenario, made->compiled)) lines.push_back(one.text);
+  return lines;
+}
+
+// Deletes a ConfigMap whose finalizer a controller in `runsIn` removes, and what `more` names.
+std::string needing(const std::string& runsIn, const std::string& documents, const std::string& more = "") {
+  return scenario("\n  guard: false\n  steps:\n    - delete: [configmaps/default/a" + more + R"(]
+  controllers:
+    - {name: op, removes: {finalizer: example.com/f, from: configmaps}, runsIn: )" +
+                      runsIn + "}\n",
+                  "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default, "
+                  "finalizers: [example.com/f]}}\n---\n"
+                  "{apiVersion: v1, kind: Namespace, metadata: {name: op}}\n---\n" +
+                      documents);
+}
+
+std::string podWith(const std::string& status, const std::string& spec = "containers: [{name: c}]") {
+  return "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: op}, spec: {" + spec + "}, status: {" +
+         status + "}}\n";
+}
+
+std::string deploymentWith(const std::string& status, int replicas = 1, const std::string& spec = "") {
+  return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: op}, spec: {replicas: " +
+         std::to_string(replicas) +
+         ", selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, "
+         "spec: {" +
+         spec + "containers: [{name: c}]}}}, status: {" + status + "}}\n";
+}
+
+TEST(NeededWorkloads, AStatusWithoutReadyPodsIsNamed) {
+  const auto of = [](const std::string& status, int replicas = 1) {
+    return assumedOf(needing("deployments/op/d", deploymentWith(status, replicas)));
+  };
+  EXPECT_THAT(of("replicas: 1, unavailableReplicas: 1"),
+              ElementsAre("deployments/op/d becomes Ready: by its status none of its Pods is ready"));
+  EXPECT_THAT(of("replicas: 1, readyReplicas: 1"), IsEmpty());
+  EXPECT_THAT(of(""), IsEmpty()) << "a manifest says nothing about it";
+  EXPECT_THAT(of("observedGeneration: 1", 0), IsEmpty()) << "that it is scaled to zero is followed";
+  EXPECT_THAT(assumedOf(needing("pods/op/p",
+                                podWith("phase: Pending, conditions: [{type: Ready, status: 'False'}]"))),
+              ElementsAre("pods/op/p becomes Ready: by its status its condition Ready is False"));
+}
+
+// A webhook's Pods are needed as well.
+TEST(NeededWorkloads, TheyStandBehindWebhooks) {
+  const std::string hook =
+      "---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: op}, spec: {selector: {a: b}, "
+      "ports: [{port: 443}]}}\n---\n"
+      "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: "
+      "h}, webhooks: [{name: h.example.com, clientConfig: {service: {namespace: op, name: hook}}, rules: "
+      "[{apiGroups: [''], apiVersions: [v1], operations: [DELETE], resources: [configmaps]}]}]}\n";
+  const auto made = (scenario("\n  guard: false\n  steps:\n    - delete: configmaps/default/a\n",
+                              "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: "
+                              "default}}\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: "
+                              "op}}\n---\n" +
+                                  deploymentWith("unavailableReplicas: 1") + hook));
+  EXPECT_THAT(assumedOf(made), Contains(HasSubstr("deployments/op/d becomes Ready: ")));
+}
+
+// Its containers never run again: that is followed.
+TEST(NeededWorkloads, APodThatHasEndedDoesNothing) {
+  const auto ended = needing("pods/op/p", podWith("phase: Succeeded"));
+  EXPECT_THAT(assumedOf(ended), IsEmpty());
+  EXPECT_THAT(inOneLine(play(ended)), StartsWith("stuck"));
+  EXPECT_THAT(inOneLine(play(needing("pods/op/p", podWith("phase: Running")))), StartsWith("empty"));
+}
+
+TEST(NeededWorkloads, ALostNodeAndOneThatGoesAreNamed) {
+  const auto of = [](const std::string& condition, const std::string& more) {
+    return assumedOf(
+        needing("pods/op/p",
+                podWith("phase: Running", "nodeName: n, containers: [{name: c}]") +
+                    "---\n{apiVersion: v1, kind: Node, metadata: {name: n}, status: {conditions: "
+                    "[{type: Ready, status: '" +
+                    condition + "'}]}}\n",
+                more));
+  };
+  EXPECT_THAT(of("Unknown", ""), ElementsAre("node n runs pods/op/p: its condition Ready is not True"));
+  EXPECT_THAT(of("True", ""), IsEmpty());
+  EXPECT_THAT(of("True", ", nodes/n"), ElementsAre(HasSubstr("pods/op/p stays without node n: ")));
+}
+
+TEST(NeededWorkloads, AClassThatGoesIsNamed) {
+  const auto of = [](const std::string& more) {
+    return assumedOf(
+        needing("deployments/op/d",
+                deploymentWith("", 1, "priorityClassName: high, runtimeClassName: gvisor, ") +
+                    "---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: "
+                    "high}, value: 1}\n---\n{apiVersion: node.k8s.io/v1, kind: RuntimeClass, "
+                    "metadata: {name: gvisor}, handler: runsc}\n",
+                more));
+  };
+  EXPECT_THAT(of(""), IsEmpty());
+  EXPECT_THAT(of(", priorityclasses/high, runtimeclasses/gvisor"),
+              ElementsAre(HasSubstr("deployments/op/d needs no new Pod without priorityclasses/high"),
+                          HasSubstr("deployments/op/d needs no new Pod without runtimeclasses/gvisor")));
+}
+
+// Pods of Jobs carry the Job controller's finalizer, which keeps nothing in the machine.
+TEST(NeededWorkloads, AWebhookOnUpdatesOfAJobsPodsIsNamed) {
+  const auto of = [](const std::string& policy) {
+    return assumedOf((scenario(
+        "\n  guard: false\n  steps:\n    - delete: namespace/team\n",
+        "---\n{apiVersion: v1, kind: Namespace, metadata: {name: team}}\n---\n"
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: team}, spec: {template: {spec: "
+        "{containers: [{name: c}]}}}}\n---\n"
+        "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: "
+        "{name: "
+        "h}, webhooks: [{name: h.example.com, failurePolicy: " +
+            policy +
+            ", clientConfig: {service: {namespace: gone, name: hook}}, rules: [{apiGroups: [''], "
+            "apiVersions: "
+            "[v1], operations: [UPDATE], resources: [pods]}]}]}\n")));
+  };
+  EXPECT_THAT(of("Fail"), ElementsAre(HasSubstr("the webhook h/h.example.com lets the Job controller take "
+                                                "finalizer batch.kubernetes.io/job-tracking off ")));
+  EXPECT_THAT(of("Ignore"), IsEmpty());
+}
+
+TEST(NeededWorkloads, TheAgentsOwnNamespaceAndRightsAreNamed) {
+  const std::string work =
+      "---\n{apiVersion: v1, kind: Namespace, metadata: {name: open-cluster-management-agent}}\n---\n"
+      "{apiVersion: v1, kind: Namespace, metadata: {name: cluster1}}\n---\n"
+      "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: work, namespace: "
+      "cluster1}, roleRef: {kind: ClusterRole, name: work}, subjects: [{kind: Group, name: agents}]}\n---\n"
+      "{apiVersion: work.open-cluster-management.io/v1, kind: ManifestWork, metadata: {name: w, namespace: "
+      "cluster1}, spec: {workload: {manifests: [{apiVersion: v1, kind: ConfigMap, metadata: {name: c, "
+      "namespace: default}}]}}}\n";
+  const auto of = [&](const std::string& steps) {
+    return assumedOf((scenario("\n  guard: false\n  steps:\n    - delete: [" + steps + "]\n", work)));
+  };
+  EXPECT_THAT(of("manifestworks/cluster1/w"), Not(Contains(HasSubstr("the agent finishes"))));
+  EXPECT_THAT(of("manifestworks/cluster1/w, namespace/open-cluster-management-agent"),
+              Contains(HasSubstr("the agent finishes its ManifestWorks without "
+                                 "namespaces/open-cluster-management-agent")));
+  EXPECT_THAT(of("namespace/cluster1"),
+              Contains(HasSubstr("the agent finishes its ManifestWorks without rolebindings/cluster1/work")));
+}
+
+// Since kubernetes/kubernetes#125796 it goes on without a type that it cannot list.
+TEST(NeededWorkloads, TheCollectorOf126WaitsForAllTypes) {
+  const auto of = [](const std::string& version) {
+    return assumedOf((scenario(
+        "\n  guard: false\n  kubernetes: '" + version +
+            "'\n  steps:\n    - delete: [customresourcedefinitions/others.example.com, "
+            "deployments/default/d]\n",
+        "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: default}, spec: "
+        "{replicas: 1, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: "
+        "{containers: [{name: c}]}}}}\n---\n"
+        "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: "
+        "others.example.com}, spec: {group: example.com, scope: Namespaced, names: {kind: Other, plural: "
+        "others}, versions: [{name: v1, served: true, storage: true}]}}\n---\n"
+        "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: "
+        "things.example.com}, spec: {group: example.com, scope: Namespaced, names: {kind: Thing, plural: "
+        "things}, conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: "
+        "{service: {namespace: op, name: hook}}}}, versions: [{name: v1, served: true, storage: true}, "
+        "{name: v2, served: true, storage: false}]}}\n")));
+  };
+  EXPECT_THAT(of("1.26"), ElementsAre(HasSubstr("the garbage collector goes on while "
+                                                "customresourcedefinitions/things.example.com")));
+  EXPECT_THAT(of("1.36"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace lastout::replay
