@@ -60,6 +60,7 @@ TEST(PromelaModel, FollowsTheMurphiModelAndNotTheMachine) {
       replaced(modelOf(*ready), "ends_content(s) & !call_fails(s, OnCleanup) & is_empty(s)",
                "ends_content(s) & is_empty(s)");
   const Opinion spins = ofSpin(wrong);
+  EXPECT_EQ(spins.verdict, kNoError);
   EXPECT_EQ(spins.states, ofRumur(wrong).states);
   EXPECT_NE(spins.states, ofMachine(*ready).states);
 }

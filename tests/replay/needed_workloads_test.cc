@@ -17,13 +17,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-std::vector<std::string> assumedOf(const std::string& yaml) {
-  const auto made = ready(yaml);
-  std::vector<std::string> lines;
-  for (const Assumption& one : assumptionsOf(made->scenario, made->compiled)) lines.push_back(one.text);
-  return lines;
-}
-
 // Deletes a ConfigMap whose finalizer a controller in `runsIn` removes, and what `more` names.
 std::string needing(const std::string& runsIn, const std::string& documents, const std::string& more = "") {
   return scenario("\n  guard: false\n  steps:\n    - delete: [configmaps/default/a" + more + R"(]
@@ -51,16 +44,17 @@ std::string deploymentWith(const std::string& status, int replicas = 1, const st
 
 TEST(NeededWorkloads, AStatusWithoutReadyPodsIsNamed) {
   const auto of = [](const std::string& status, int replicas = 1) {
-    return assumedOf(needing("deployments/op/d", deploymentWith(status, replicas)));
+    return toldAssumptions(needing("deployments/op/d", deploymentWith(status, replicas)));
   };
-  EXPECT_THAT(of("replicas: 1, unavailableReplicas: 1"),
-              ElementsAre("deployments/op/d becomes Ready: by its status none of its Pods is ready"));
+  EXPECT_THAT(
+      of("replicas: 1, unavailableReplicas: 1"),
+      ElementsAre(HasSubstr("deployments/op/d becomes Ready: by its status none of its Pods is ready")));
   EXPECT_THAT(of("replicas: 1, readyReplicas: 1"), IsEmpty());
   EXPECT_THAT(of(""), IsEmpty()) << "a manifest says nothing about it";
   EXPECT_THAT(of("observedGeneration: 1", 0), IsEmpty()) << "that it is scaled to zero is followed";
-  EXPECT_THAT(assumedOf(needing("pods/op/p",
-                                podWith("phase: Pending, conditions: [{type: Ready, status: 'False'}]"))),
-              ElementsAre("pods/op/p becomes Ready: by its status its condition Ready is False"));
+  EXPECT_THAT(toldAssumptions(needing(
+                  "pods/op/p", podWith("phase: Pending, conditions: [{type: Ready, status: 'False'}]"))),
+              ElementsAre(HasSubstr("pods/op/p becomes Ready: by its status its condition Ready is False")));
 }
 
 // A webhook's Pods are needed as well.
@@ -76,20 +70,20 @@ TEST(NeededWorkloads, TheyStandBehindWebhooks) {
                               "default}}\n---\n{apiVersion: v1, kind: Namespace, metadata: {name: "
                               "op}}\n---\n" +
                                   deploymentWith("unavailableReplicas: 1") + hook));
-  EXPECT_THAT(assumedOf(made), Contains(HasSubstr("deployments/op/d becomes Ready: ")));
+  EXPECT_THAT(toldAssumptions(made), Contains(HasSubstr("deployments/op/d becomes Ready: ")));
 }
 
 // Its containers never run again: that is followed.
 TEST(NeededWorkloads, APodThatHasEndedDoesNothing) {
   const auto ended = needing("pods/op/p", podWith("phase: Succeeded"));
-  EXPECT_THAT(assumedOf(ended), IsEmpty());
+  EXPECT_THAT(toldAssumptions(ended), IsEmpty());
   EXPECT_THAT(inOneLine(play(ended)), StartsWith("stuck"));
   EXPECT_THAT(inOneLine(play(needing("pods/op/p", podWith("phase: Running")))), StartsWith("empty"));
 }
 
 TEST(NeededWorkloads, ALostNodeAndOneThatGoesAreNamed) {
   const auto of = [](const std::string& condition, const std::string& more) {
-    return assumedOf(
+    return toldAssumptions(
         needing("pods/op/p",
                 podWith("phase: Running", "nodeName: n, containers: [{name: c}]") +
                     "---\n{apiVersion: v1, kind: Node, metadata: {name: n}, status: {conditions: "
@@ -97,14 +91,15 @@ TEST(NeededWorkloads, ALostNodeAndOneThatGoesAreNamed) {
                     condition + "'}]}}\n",
                 more));
   };
-  EXPECT_THAT(of("Unknown", ""), ElementsAre("node n runs pods/op/p: its condition Ready is not True"));
+  EXPECT_THAT(of("Unknown", ""),
+              ElementsAre(HasSubstr("node n runs pods/op/p: its condition Ready is not True")));
   EXPECT_THAT(of("True", ""), IsEmpty());
   EXPECT_THAT(of("True", ", nodes/n"), ElementsAre(HasSubstr("pods/op/p stays without node n: ")));
 }
 
 TEST(NeededWorkloads, AClassThatGoesIsNamed) {
   const auto of = [](const std::string& more) {
-    return assumedOf(
+    return toldAssumptions(
         needing("deployments/op/d",
                 deploymentWith("", 1, "priorityClassName: high, runtimeClassName: gvisor, ") +
                     "---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: "
@@ -121,7 +116,7 @@ TEST(NeededWorkloads, AClassThatGoesIsNamed) {
 // Pods of Jobs carry the Job controller's finalizer, which keeps nothing in the machine.
 TEST(NeededWorkloads, AWebhookOnUpdatesOfAJobsPodsIsNamed) {
   const auto of = [](const std::string& policy) {
-    return assumedOf((scenario(
+    return toldAssumptions((scenario(
         "\n  guard: false\n  steps:\n    - delete: namespace/team\n",
         "---\n{apiVersion: v1, kind: Namespace, metadata: {name: team}}\n---\n"
         "{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: team}, spec: {template: {spec: "
@@ -149,7 +144,7 @@ TEST(NeededWorkloads, TheAgentsOwnNamespaceAndRightsAreNamed) {
       "cluster1}, spec: {workload: {manifests: [{apiVersion: v1, kind: ConfigMap, metadata: {name: c, "
       "namespace: default}}]}}}\n";
   const auto of = [&](const std::string& steps) {
-    return assumedOf((scenario("\n  guard: false\n  steps:\n    - delete: [" + steps + "]\n", work)));
+    return toldAssumptions((scenario("\n  guard: false\n  steps:\n    - delete: [" + steps + "]\n", work)));
   };
   EXPECT_THAT(of("manifestworks/cluster1/w"), Not(Contains(HasSubstr("the agent finishes"))));
   EXPECT_THAT(of("manifestworks/cluster1/w, namespace/open-cluster-management-agent"),
@@ -162,7 +157,7 @@ TEST(NeededWorkloads, TheAgentsOwnNamespaceAndRightsAreNamed) {
 // Since kubernetes/kubernetes#125796 it goes on without a type that it cannot list.
 TEST(NeededWorkloads, TheCollectorOf126WaitsForAllTypes) {
   const auto of = [](const std::string& version) {
-    return assumedOf((scenario(
+    return toldAssumptions((scenario(
         "\n  guard: false\n  kubernetes: '" + version +
             "'\n  steps:\n    - delete: [customresourcedefinitions/others.example.com, "
             "deployments/default/d]\n",

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "replay/assumptions.h"
 #include "replay/names.h"
 #include "tests/support/manifests.h"
 
@@ -117,6 +118,14 @@ std::vector<std::string> failures(const ScenarioReport& report) {
   for (const ExpectationResult& outcome : report.outcomes) {
     if (!outcome.held) lines.push_back(outcome.text + ": " + outcome.whyNot);
   }
+  return lines;
+}
+
+std::vector<std::string> toldAssumptions(const std::string& yaml) {
+  const auto made = ready(yaml);
+  std::vector<std::string> lines;
+  for (const Assumption& one : assumptionsOf(made->scenario, made->compiled))
+    lines.push_back(one.object + ": " + one.text);
   return lines;
 }
 

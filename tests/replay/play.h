@@ -35,6 +35,8 @@ ScenarioReport play(const std::string& yaml, const ReplayOptions& options = {});
 std::string inOneLine(const ScenarioReport& report);
 // Each expectation that failed: "ends empty: nothing changed any more ...".
 std::vector<std::string> failures(const ScenarioReport& report);
+// What its verdict takes for granted: "configmaps/default/a: the webhook ... allows what it is asked about".
+std::vector<std::string> toldAssumptions(const std::string& yaml);
 // Each line of the timeline: "0.500 s  admin creates widgets/late".
 std::vector<std::string> told(const ScenarioReport& report);
 
