@@ -1,6 +1,7 @@
 #include "admission/unanswered_calls.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -69,15 +70,16 @@ class UnansweredFinder {
       return name + " " + why;
     const kube::EndpointSource endpoints = kube::endpointSourceOf(service->content);
     if (endpoints == kube::EndpointSource::External) return std::nullopt;
-    if (const auto isReady = hasReadyEndpoint(address.service))
-      return *isReady ? std::nullopt : std::optional<std::string>("no endpoint of " + name + " is Ready");
+    const std::vector<const kube::Object*> slices = slicesOf(address.service);
+    if (!slices.empty()) return whyNoEndpoint(slices, *service, address.port, name);
     if (endpoints == kube::EndpointSource::ByHand) return std::nullopt;
-    return whyNoPod(*service, kube::targetPortName(service->content, address.port), name);
+    return whyNoPod(*service, address.port, name);
   }
 
   // The same of the Pods that there are, and of those that workloads make.
-  std::optional<std::string> whyNoPod(const kube::Object& service, const std::string& portName,
+  std::optional<std::string> whyNoPod(const kube::Object& service, int64_t port,
                                       const std::string& name) const {
+    const std::string portName = kube::targetPortName(service.content, port);
     bool selectsPods = false;
     for (const kube::Object* one : objects_) {
       if (!criticalservice::isBehind(service, *one) || !criticalservice::mayHavePods(*one)) continue;
@@ -87,18 +89,31 @@ class UnansweredFinder {
     return selectsPods ? name + " " + kube::lacksTargetPort(portName) : "no Pod is behind " + name;
   }
 
-  // As the Service's EndpointSlices say; nullopt: there are none.
-  std::optional<bool> hasReadyEndpoint(const kube::ObjectKey& service) const {
-    std::optional<bool> isReady;
-    for (const kube::Object* slice : slices_) {
-      const auto label = slice->meta.labels.find(std::string(kube::kServiceNameLabel));
-      if (slice->key.namespaceName != service.namespaceName || label == slice->meta.labels.end() ||
-          label->second != service.name)
-        continue;
-      const kube::Value::List& endpoints = kube::listAt(slice->content, {"endpoints"});
-      isReady = isReady.value_or(false) || std::ranges::any_of(endpoints, isReadyEndpoint);
+  // The same of the Service's EndpointSlices.
+  static std::optional<std::string> whyNoEndpoint(const std::vector<const kube::Object*>& slices,
+                                                  const kube::Object& service, int64_t port,
+                                                  const std::string& name) {
+    bool isReady = false;
+    for (const kube::Object* slice : slices) {
+      if (std::ranges::none_of(kube::listAt(slice->content, {"endpoints"}), isReadyEndpoint)) continue;
+      if (kube::hasEndpointPort(slice->content, service.content, port)) return std::nullopt;
+      isReady = true;
     }
-    return isReady;
+    if (!isReady) return "no endpoint of " + name + " is Ready";
+    const std::string portName = kube::targetPortName(service.content, port);
+    return name + " " +
+           (portName.empty() ? "has no endpoint for its port " + std::to_string(port)
+                             : kube::lacksTargetPort(portName));
+  }
+
+  std::vector<const kube::Object*> slicesOf(const kube::ObjectKey& service) const {
+    std::vector<const kube::Object*> slices;
+    std::ranges::copy_if(slices_, std::back_inserter(slices), [&](const kube::Object* slice) {
+      const auto label = slice->meta.labels.find(std::string(kube::kServiceNameLabel));
+      return slice->key.namespaceName == service.namespaceName && label != slice->meta.labels.end() &&
+             label->second == service.name;
+    });
+    return slices;
   }
 
   void addWebhook(const kube::Object& configuration, const kube::CalledWebhook& webhook, size_t number) {

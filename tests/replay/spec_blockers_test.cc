@@ -14,6 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
@@ -128,6 +129,28 @@ TEST(SpecBlockers, EndpointSlicesSayWhetherAnybodyIsReady) {
       << "an endpoint counts as ready by default";
   EXPECT_THAT(whyIn(yaml + slice("{ready: false}"), "things/t -n team").message,
               HasSubstr("because no endpoint of its Service gone/hook is Ready"));
+}
+
+// A Pod without a port of the name that targetPort has is an endpoint without that port.
+TEST(SpecBlockers, EndpointSlicesSayWhichPortsAreCalled) {
+  const auto messageFor = [](const std::string& targetPort, const std::string& endpointPorts) {
+    return whyIn(webhookFor("DELETE") +
+                     "---\n{apiVersion: v1, kind: Service, metadata: {name: hook, namespace: gone}, spec: "
+                     "{selector: {app: hook}, ports: [{name: https, port: 443, targetPort: " +
+                     targetPort +
+                     "}]}}\n---\n{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: "
+                     "hook-1, namespace: gone, labels: {kubernetes.io/service-name: hook}}, addressType: "
+                     "IPv4, endpoints: [{addresses: [10.0.0.1], conditions: {ready: true}}], ports: " +
+                     endpointPorts + "}\n",
+                 "things/t -n team")
+        .message;
+  };
+  EXPECT_THAT(messageFor("hooks", "[{name: https, port: 9443}]"), Not(HasSubstr("does not answer")));
+  EXPECT_THAT(messageFor("hooks", "[]"),
+              HasSubstr("because its Service gone/hook calls the port hooks of its Pods, which no container "
+                        "of theirs has; bring it back"));
+  EXPECT_THAT(messageFor("9443", "[{name: metrics, port: 8080}]"),
+              HasSubstr("because its Service gone/hook has no endpoint for its port 443; bring it back"));
 }
 
 // --- storage

@@ -279,7 +279,7 @@ TEST_F(SpecSnapshotTest, AWebhookThatDoesNotAnswerIsFound) {
     return "{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: " + name +
            ", labels: {kubernetes.io/service-name: hook}}, addressType: IPv4, endpoints: [{addresses: "
            "[10.0.0.1], conditions: {ready: " +
-           ready + "}}]}";
+           ready + "}}], ports: [{port: 9443}]}";
   };
   createYaml(slices, slice("hook-1", "false"));
   EXPECT_THAT(whyOf("configmap/a -n team").message,
