@@ -259,6 +259,14 @@ webhooks:
   EXPECT_THAT(reasons(byHand, "validatingwebhookconfigurations/updates"),
               ElementsAre("nobody has asked for its deletion"))
       << "the end of the chain";
+  // Of manifests alone it also says where who removes them was looked for.
+  auto manifests = scenarioOfDeletions({{"m.yaml", cluster}}, {"namespace/x"});
+  ASSERT_TRUE(manifests);
+  auto compiled = compile(*manifests);
+  ASSERT_TRUE(compiled);
+  EXPECT_THAT(reasons(replay(Ready{std::move(*manifests), std::move(*compiled)}, {}), "configmaps/x/a"),
+              ElementsAre(EndsWith(refused), HasSubstr("removes its finalizer f.x/one: no CriticalService, "),
+                          HasSubstr("removes its finalizer f.x/two: no CriticalService, ")));
 }
 
 // The operator's Pods are to come back, and a webhook is asked about that.
