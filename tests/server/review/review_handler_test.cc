@@ -180,6 +180,7 @@ TEST_F(ReviewHandlerTest, WhatCannotBeConfirmedIsDenied) {
   waitFor(kCoolResources, Knowledge::Synced);  // before it goes
   clearTheWay();
   waitUntilClear();
+  waitUntil([this] { return reviewDelete(kProvider)["allowed"] == true; });
   reads->stop();
   const Json denied = reviewDelete(kProvider);
   EXPECT_EQ(denied["status"]["details"]["causes"][0]["reason"], "Unconfirmed") << denied;
