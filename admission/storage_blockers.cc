@@ -178,7 +178,8 @@ class StorageFinder {
 
   void addNode(const kube::Object& pod) {
     const kube::Object* node = object({kube::kNodes, "", kube::nodeThatEnds(pod)});
-    const std::string why = node == nullptr ? std::string() : kube::whyPodsStay(node->content);
+    if (node == nullptr) return;
+    const std::string why = kube::whyPodsStay(node->content);
     if (why.empty()) return;
     const std::string name = kube::toString(node->key);
     found_[pod.key].push_back({.keeps = true,
