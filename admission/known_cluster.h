@@ -31,7 +31,7 @@ struct KnownCluster {
   AnnotatedObjects annotated;                               // as of ClusterView
   protection::Denials protections;   // what DeletionPolicies say, as far as it was found out
   bool knowsAllProtections = false;  // of every object, as of manifests
-  UnansweredCalls unanswered;        // of the API server, as far as it was found out
+  SpecBlockers specBlockers;         // as far as they were found out; the graph requires them
   // When that was; nullopt: at no time that anybody knows, as of manifests.
   std::optional<std::chrono::sys_seconds> now;
 };

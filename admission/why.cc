@@ -8,6 +8,7 @@
 #include "admission/deferral.h"
 #include "admission/explain.h"
 #include "admission/root_blockers.h"
+#include "admission/spec_chains.h"
 #include "admission/text_writer.h"
 #include "graph/blockers.h"
 #include "graph/names.h"
@@ -96,6 +97,57 @@ WhyRoot whyRoot(ExplanationReader reader, const graph::Graph& graph, graph::Vert
   for (const graph::Edge& edge : root.path)
     result.path.push_back(kube::printable(describe(graph, edge.target)));
   return result;
+}
+
+bool isTold(const std::vector<SpecBlocker>& blockers) {
+  return std::ranges::any_of(blockers,
+                             [](const SpecBlocker& one) { return one.refusesDeletion || one.keeps; });
+}
+
+// The blocker is the existence of an object that one of the others names.
+bool isNamedBy(const std::vector<SpecBlocker>& blockers, const graph::Graph& graph,
+               const graph::DirectBlocker& blocker) {
+  const auto target = blocker.condition ? graph.target(*blocker.condition) : std::nullopt;
+  return target && std::ranges::any_of(blockers, [&](const SpecBlocker& one) {
+           return std::ranges::find(one.objects, graph.key(*target)) != one.objects.end();
+         });
+}
+
+// The end of a chain to what an object itself does not say.
+WhyRoot whyRoot(const graph::Graph& graph, const SpecChain& chain) {
+  const std::string last = kube::printable(kube::toString(chain.blocker->objects.front()));
+  WhyRoot result{
+      kindOf(graph::RootBlocker::Kind::Object), last + ": " + kube::printableWhole(chain.blocker->cause), {}};
+  for (const graph::Vertex vertex : chain.path)
+    result.path.push_back(kube::printable(describe(graph, vertex)));
+  if (result.path.back() != last) result.path.push_back(last);
+  return result;
+}
+
+// The chain goes on to what keeps that object.
+bool goesOn(const graph::Graph& graph, const graph::RootBlocker& root, const SpecBlockers& specBlockers) {
+  if (root.kind != graph::RootBlocker::Kind::Object) return false;
+  const auto found = specBlockers.find(graph.key(graph::objectOf(root.vertex)));
+  const graph::EdgeKind kind = root.path.empty() ? graph::EdgeKind::Requires : root.path.back().kind;
+  return found != specBlockers.end() &&
+         std::ranges::any_of(found->second, [kind](const SpecBlocker& one) { return endsChain(one, kind); });
+}
+
+void addRoots(Why& result, ExplanationReader reader, const graph::Graph& graph, graph::Vertex start,
+              const graph::Blockers& search, const SpecBlockers& specBlockers) {
+  result.rootsLeftOut = search.rootsLeftOut;
+  result.complete = search.complete;
+  for (const graph::RootBlocker& root : search.roots) {
+    if (!goesOn(graph, root, specBlockers)) result.roots.push_back(whyRoot(reader, graph, start, root));
+  }
+  if (specBlockers.empty()) return;
+  const SpecChains found = specChains(graph, start, specBlockers, kWhyLimits.vertices);
+  for (const SpecChain& chain : found.chains) result.roots.push_back(whyRoot(graph, chain));
+  result.complete = result.complete && found.complete;
+  std::ranges::stable_sort(result.roots, {}, [](const WhyRoot& root) { return root.path.size(); });
+  if (result.roots.size() <= kWhyLimits.roots) return;
+  result.rootsLeftOut += static_cast<uint32_t>(result.roots.size() - kWhyLimits.roots);
+  result.roots.resize(kWhyLimits.roots);
 }
 
 // What a CriticalService records about this very object.
@@ -228,29 +280,25 @@ void Why::join(const std::vector<protection::Denial>& denials) {
   }
 }
 
-void Why::join(const std::vector<UnansweredCall>& calls) {
-  for (const UnansweredCall& call : calls) {
-    if (call.refusesDeletion && terminating) continue;
-    if (call.refusesDeletion) {
+void Why::join(const std::vector<SpecBlocker>& specBlockers) {
+  for (const SpecBlocker& one : specBlockers) {
+    if (one.refusesDeletion) {
       if (allowed) {
-        reason = call.reason;
+        reason = one.reason;
         message.clear();
       }
       allowed = false;
       if (!message.empty()) message += "; ";
-      message += kube::printableWhole(call.message);
+      message += kube::printableWhole(one.message);
     }
-    blockers.push_back({call.reason, kube::printableWhole(call.message), kube::printable(call.field)});
-    WhyRoot root{kindOf(graph::RootBlocker::Kind::Object), kube::printable(call.caller), {object}};
-    if (root.message != object) root.path.push_back(root.message);
-    const bool isNamed =
-        std::ranges::any_of(roots, [&](const WhyRoot& other) { return other.message == root.message; });
-    if (!isNamed) roots.push_back(std::move(root));
+    if (one.refusesDeletion || one.keeps)
+      blockers.push_back({one.reason, kube::printableWhole(one.message), kube::printable(one.field)});
   }
 }
 
 Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
-        ExplanationReader reader, const std::vector<protection::Denial>& protections) {
+        ExplanationReader reader, const std::vector<protection::Denial>& protections,
+        const SpecBlockers& specBlockers) {
   const auto found = graph.findNamed(object);
   const DeletionEffect deletionEffect = found ? deletionEffectOf(graph, *found) : DeletionEffect::Ending;
   const Decision decision =
@@ -283,21 +331,21 @@ Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKe
     return result;
   }
   if (found && result.present) result.unservedFinalizers = unservedOf(graph, index, object, *found);
-  if (!found || !result.isBlocked()) return result;
+  const auto bySpecs = specBlockers.find(object);
+  const bool isBlockedBySpecs = bySpecs != specBlockers.end() && isTold(bySpecs->second);
+  if (!found || (!result.isBlocked() && !isBlockedBySpecs)) return result;
   const graph::Vertex start = graph::vertexOf(*found);
   const graph::Blockers search = graph::blockers(graph, start, kWhyLimits);
   if (result.terminating && result.allowed && !decision.held) {
     for (const graph::DirectBlocker& blocker : search.direct) {
       if (blocker.kind == graph::EdgeKind::Content)
         std::ranges::move(contentBlockers(graph, start, blocker), std::back_inserter(result.blockers));
-      else
+      else if (bySpecs == specBlockers.end() || !isNamedBy(bySpecs->second, graph, blocker))
         result.blockers.push_back(directBlocker(reader, graph, blocker));
     }
   }
-  for (const graph::RootBlocker& root : search.roots)
-    result.roots.push_back(whyRoot(reader, graph, start, root));
-  result.rootsLeftOut = search.rootsLeftOut;
-  result.complete = search.complete;
+  if (bySpecs != specBlockers.end()) result.join(bySpecs->second);
+  addRoots(result, reader, graph, start, search, specBlockers);
   return result;
 }
 

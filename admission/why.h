@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "admission/explain.h"
 #include "admission/guard_index.h"
+#include "admission/spec_blockers.h"
 #include "graph/graph.h"
 #include "kube/result.h"
 #include "protection/evaluate.h"
@@ -22,16 +22,6 @@ struct WhyBlocker {
   std::string message;  // "coolresources.my.crd.group/some-instance has finalizer ..."
   std::string field;    // who asks for it; empty: Kubernetes itself
 };
-
-// A call of the API server that nobody answers, and what that does to an object.
-struct UnansweredCall {
-  bool refusesDeletion = false;  // false: the object stays once it is being deleted
-  std::string reason;            // "WebhookFails", "ConversionFails" or "DiscoveryFails"
-  std::string message;           // a sentence: what fails and why, and what to do
-  std::string field;             // where the call is asked for
-  std::string caller;            // the object that asks for it: a person must change or delete it
-};
-using UnansweredCalls = std::unordered_map<kube::ObjectKey, std::vector<UnansweredCall>>;
 
 // A finalizer that a CriticalService's provider would take off, of a provider that is gone.
 struct UnservedFinalizer {
@@ -74,18 +64,18 @@ struct Why {
   // Adds the denials of DeletionPolicies. While the object is being deleted, only policies that hold it
   // count.
   void join(const std::vector<protection::Denial>& denials);
-  // Adds what the API server itself cannot do. While the object is being deleted, only what keeps it counts.
-  void join(const std::vector<UnansweredCall>& calls);
+  // Adds what keeps the object, or its deletion, by what other objects say.
+  void join(const std::vector<SpecBlocker>& specBlockers);
   bool isBlocked() const { return !allowed || terminating || !blockers.empty(); }
 };
 
 inline constexpr std::string_view kNotFound = "NotFound";
 
 // Explains the object in bounded time and length: at most ten blockers, ten roots and 10,000 visited
-// vertices.
+// vertices. `specBlockers`: of all objects; the graph requires those without a cause (requireSpecBlockers()).
 Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
         ExplanationReader reader = ExplanationReader::OfLastout,
-        const std::vector<protection::Denial>& protections = {});
+        const std::vector<protection::Denial>& protections = {}, const SpecBlockers& specBlockers = {});
 
 // For people: a few lines for each part.
 std::string toText(const Why& why);

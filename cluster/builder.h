@@ -8,6 +8,7 @@
 
 #include "cluster/build.h"
 #include "criticalservice/dependencies.h"
+#include "kube/pods.h"
 
 namespace lastout::cluster {
 
@@ -48,22 +49,11 @@ void bindVolumes(Builder& builder);
 // Return true if the Job's manifest has it suspended; if its status has it complete or failed.
 bool isSuspended(const kube::Value& job);
 bool hasEnded(const kube::Value& job);
-// Returns true if the claim of the volume was deleted: one that has its name now is another.
-bool isReleased(const kube::Value& volume);
 // Returns true if the claims that the StatefulSet makes are deleted with it.
 bool deletesClaims(const kube::Value& statefulSet);
-// A claim that a Pod mounts.
-struct MountedClaim {
-  std::string name;
-  bool isEphemeral = false;  // made for that Pod, which has to control it
-  friend bool operator==(const MountedClaim&, const MountedClaim&) = default;
-};
-// Those of the Pod of that name, which a workload's Pod template (or a Pod itself) mounts.
-std::vector<MountedClaim> mountedClaims(const kube::Value& content, ModelRole role, std::string_view pod);
-// True if the claim is bound to the volume; `volumeOfClaim` and `claimOfVolume`: which the other one is, as
-// either says (spec.volumeName, spec.claimRef); nullopt: it says nothing.
-bool isBound(const kube::ObjectKey& claim, const std::optional<kube::ObjectKey>& volumeOfClaim,
-             const kube::ObjectKey& volume, const std::optional<kube::ObjectKey>& claimOfVolume);
+// The claims that the Pod of that name mounts, by a workload's Pod template (or by the Pod itself).
+std::vector<kube::MountedClaim> mountedClaims(const kube::Value& content, ModelRole role,
+                                              std::string_view pod);
 // Makes Pods for up to `count` replicas of a workload, the first `present` of them there at start; derived
 // slots only.
 void addPods(Model& model, Slot workload, size_t count, size_t present);

@@ -8,6 +8,7 @@
 #include "cluster/builder.h"
 #include "criticalservice/pod_needs.h"
 #include "kube/encoding.h"
+#include "kube/pods.h"
 #include "kube/well_known.h"
 
 namespace lastout::cluster {
@@ -184,8 +185,6 @@ void deriveClaims(Builder& builder, Slot set) {
 
 }  // namespace
 
-bool isReleased(const kube::Value& volume) { return kube::textAt(volume, {"status", "phase"}) == "Released"; }
-
 bool deletesClaims(const kube::Value& statefulSet) {
   return kube::textAt(statefulSet, {"spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted"}) ==
          "Delete";
@@ -283,19 +282,10 @@ void deriveChildren(Builder& builder) {
   }
 }
 
-// As PodUsesPVC() of kube-controller-manager's pvc-protection finds them.
-std::vector<MountedClaim> mountedClaims(const kube::Value& content, ModelRole role, std::string_view pod) {
-  const kube::Value* volumes = role == ModelRole::Pod ? content.at({"spec", "volumes"})
-                                                      : content.at({"spec", "template", "spec", "volumes"});
-  std::vector<MountedClaim> claims;
-  if (volumes == nullptr || volumes->asList() == nullptr) return claims;
-  for (const kube::Value& volume : *volumes->asList()) {
-    const kube::Value* name = volume.at({"persistentVolumeClaim", "claimName"});
-    if (name != nullptr && name->asString() != nullptr) claims.push_back({*name->asString()});
-    if (volume.find("ephemeral") != nullptr)
-      claims.push_back({std::string(pod) + "-" + kube::textAt(volume, {"name"}), true});
-  }
-  return claims;
+std::vector<kube::MountedClaim> mountedClaims(const kube::Value& content, ModelRole role,
+                                              std::string_view pod) {
+  return kube::claimsOf(
+      role == ModelRole::Pod ? content.find("spec") : content.at({"spec", "template", "spec"}), pod);
 }
 
 namespace {
@@ -305,8 +295,8 @@ bool controls(const Model& model, Slot owner, Slot dependent) {
                              [&](const OwnerLink& link) { return link.controller && link.owner == owner; });
 }
 
-void mountClaimsOf(Model& model, Slot pod, const std::vector<MountedClaim>& claims) {
-  for (const MountedClaim& mounted : claims) {
+void mountClaimsOf(Model& model, Slot pod, const std::vector<kube::MountedClaim>& claims) {
+  for (const kube::MountedClaim& mounted : claims) {
     const auto claim =
         model.find({kube::kPersistentVolumeClaims, model.slots[pod].key.namespaceName, mounted.name});
     if (claim && (!mounted.isEphemeral || controls(model, pod, *claim)))
@@ -328,31 +318,22 @@ void mountClaims(Builder& builder) {
   }
 }
 
-bool isBound(const kube::ObjectKey& claim, const std::optional<kube::ObjectKey>& volumeOfClaim,
-             const kube::ObjectKey& volume, const std::optional<kube::ObjectKey>& claimOfVolume) {
-  if (claimOfVolume) return *claimOfVolume == claim && volumeOfClaim.value_or(volume) == volume;
-  return volumeOfClaim == volume;
-}
-
 void bindVolumes(Builder& builder) {
   Model& model = builder.model;
-  const auto keyAt = [&](Slot slot, const kube::GroupResource& type,
-                         std::initializer_list<std::string_view> space,
-                         std::initializer_list<std::string_view> name) -> std::optional<kube::ObjectKey> {
+  const auto boundTo = [&](Slot slot, auto otherOf) {
     const kube::Value* content = builder.content(slot);
-    if (content == nullptr || kube::textAt(*content, name).empty()) return std::nullopt;
-    return kube::ObjectKey{type, kube::textAt(*content, space), kube::textAt(*content, name)};
+    return content == nullptr ? std::nullopt : otherOf(*content);
   };
   for (Slot volume = 0; volume < model.slots.size(); ++volume) {
     SlotInfo& info = model.slots[volume];
     const kube::Value* content = builder.content(volume);
-    if (info.role != ModelRole::PersistentVolume || (content != nullptr && isReleased(*content))) continue;
-    const auto claimOfVolume = keyAt(volume, kube::kPersistentVolumeClaims, {"spec", "claimRef", "namespace"},
-                                     {"spec", "claimRef", "name"});
+    if (info.role != ModelRole::PersistentVolume || (content != nullptr && kube::isReleased(*content)))
+      continue;
+    const auto claimOfVolume = boundTo(volume, kube::claimOf);
     for (Slot claim = 0; claim < model.slots.size(); ++claim) {
       if (model.slots[claim].role != ModelRole::PersistentVolumeClaim) continue;
-      const auto volumeOfClaim = keyAt(claim, kube::kPersistentVolumes, {}, {"spec", "volumeName"});
-      if (isBound(model.slots[claim].key, volumeOfClaim, info.key, claimOfVolume))
+      const auto volumeOfClaim = boundTo(claim, kube::volumeOf);
+      if (kube::isBound(model.slots[claim].key, volumeOfClaim, info.key, claimOfVolume))
         info.children.push_back(claim);
     }
   }

@@ -5,6 +5,7 @@
 
 #include "cluster/builder.h"
 #include "cluster/live_model.h"
+#include "kube/pods.h"
 #include "kube/well_known.h"
 
 namespace lastout::cluster {
@@ -138,8 +139,8 @@ void LiveModel::bind() {
     std::vector<Slot>& users = model.slots[volume].children;
     users.clear();
     std::ranges::copy_if(claims, std::back_inserter(users), [&](Slot claim) {
-      return isBound(model.slots[claim].key, extra[claim].boundTo, model.slots[volume].key,
-                     extra[volume].boundTo);
+      return kube::isBound(model.slots[claim].key, extra[claim].boundTo, model.slots[volume].key,
+                           extra[volume].boundTo);
     });
     look(volume);
   }

@@ -11,6 +11,7 @@
 #include "cluster/builder.h"
 #include "criticalservice/pod_needs.h"
 #include "kube/api_calls.h"
+#include "kube/pods.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
 
@@ -197,7 +198,8 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
   if (again.key.type == kube::kServices && portsOf(first) != portsOf(again)) return "spec.ports";
   if (again.key.type == kube::kServices && kube::isHeadless(first.content) != kube::isHeadless(again.content))
     return "spec.clusterIP";
-  if (role == ModelRole::PersistentVolume && isReleased(first.content) != isReleased(again.content))
+  if (role == ModelRole::PersistentVolume &&
+      kube::isReleased(first.content) != kube::isReleased(again.content))
     return "status.phase";
   if (role == ModelRole::PersistentVolume && !sameAt(first, again, {"spec", "claimRef", "name"}))
     return "spec.claimRef";

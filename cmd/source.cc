@@ -59,7 +59,7 @@ tl::expected<admission::KnownCluster, kube::Errors> readCluster(const std::vecto
                                   std::move(manifests->types));
   cluster.protections = std::move(built->protections);
   cluster.knowsAllProtections = true;
-  cluster.unanswered = std::move(built->unanswered);
+  cluster.specBlockers = std::move(built->specBlockers);
   return cluster;
 }
 

@@ -9,11 +9,11 @@
 
 namespace lastout::criticalservice {
 
-// cluster-admin, admin, edit and view, with the parts of these that Kubernetes brings: of their rules those
-// that allow to write. As in Kubernetes admin collects what edit has, and edit what view has.
+// cluster-admin, admin, edit and view, with the ClusterRoles that Kubernetes aggregates into them. Each has only
+// its rules that allow to write. As in Kubernetes, admin aggregates edit, and edit aggregates view.
 const std::map<kube::ObjectKey, RoleContent>& defaultRoles();
 
-// True also of the others, whose names begin with "system:".
+// Returns true if Kubernetes creates that role: one of defaultRoles(), or one whose name begins with "system:".
 bool isDefaultRole(const kube::ObjectKey& role);
 
 }  // namespace lastout::criticalservice

@@ -100,6 +100,12 @@ void Needs::readClaimTemplate(const kube::Value& claim) {
 
 }  // namespace
 
+bool mayHavePods(const kube::Object& object) {
+  if (object.meta.deletionTimestamp) return false;
+  const kube::Value* replicas = object.content.at({"spec", "replicas"});
+  return replicas == nullptr || replicas->asInteger() == nullptr || *replicas->asInteger() > 0;
+}
+
 const kube::Value* podTemplateOf(const kube::Object& object) {
   const kube::Value* found = &object.content;
   if (object.key.type == kube::kControllerRevisions) {

@@ -20,6 +20,9 @@ struct Dependency {
   friend bool operator==(const Dependency&, const Dependency&) = default;
 };
 
+// Returns true if a Pod of the object may be there now: it is not being deleted, and spec.replicas is not 0.
+bool mayHavePods(const kube::Object& object);
+
 // From which the object's Pods are made, or were, or the Pod itself: {metadata, spec}; nullptr: it makes
 // none.
 const kube::Value* podTemplateOf(const kube::Object& object);

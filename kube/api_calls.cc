@@ -187,6 +187,14 @@ std::string targetPortName(const Value& service, int64_t port) {
   return found == nullptr ? std::string() : textAt(*found, {"targetPort"});
 }
 
+bool hasEndpointPort(const Value& slice, const Value& service, int64_t port) {
+  const Value* called = portOf(service, port);
+  const Value::List& ports = listAt(slice, {"ports"});
+  return called == nullptr || std::any_of(ports.begin(), ports.end(), [&](const Value& one) {
+           return textAt(one, {"name"}) == textAt(*called, {"name"});
+         });
+}
+
 std::string lacksTargetPort(const std::string& name) {
   return "calls the port " + name + " of its Pods, which no container of theirs has";
 }

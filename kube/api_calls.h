@@ -86,6 +86,9 @@ std::string targetPortName(const Value& service, int64_t port);
 // Why nobody is behind that port: no Pod of the Service has a port of that name. As whyUnreachable().
 std::string lacksTargetPort(const std::string& name);
 
+// True if the Service's EndpointSlice has endpoints for that port: they have a port of the same name.
+bool hasEndpointPort(const Value& slice, const Value& service, int64_t port);
+
 // How a Service gets its endpoints.
 enum class EndpointSource : uint8_t {
   Pods,      // those that its selector matches

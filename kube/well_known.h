@@ -38,7 +38,7 @@ inline constexpr std::string_view kWorkGroup = "work.open-cluster-management.io"
 inline constexpr std::string_view kWorkVersion = "v1";
 inline constexpr std::string_view kWorkApiVersion = "work.open-cluster-management.io/v1";
 
-// Types of the core group.
+// Types of the core group, and of storage.
 inline const GroupResource kConfigMaps{"", "configmaps"};
 inline const GroupResource kEvents{"", "events"};
 inline const GroupResource kNamespaces{"", "namespaces"};
@@ -50,6 +50,7 @@ inline const GroupResource kReplicationControllers{"", "replicationcontrollers"}
 inline const GroupResource kSecrets{"", "secrets"};
 inline const GroupResource kServiceAccounts{"", "serviceaccounts"};
 inline const GroupResource kServices{"", "services"};
+inline const GroupResource kVolumeAttachments{"storage.k8s.io", "volumeattachments"};
 
 // Workloads.
 inline const GroupResource kControllerRevisions{std::string(kAppsGroup), "controllerrevisions"};
@@ -75,6 +76,7 @@ inline const GroupResource kRoles{std::string(kRbacGroup), "roles"};
 inline const GroupResource kApiServices{std::string(kApiRegistrationGroup), "apiservices"};
 inline const GroupResource kCustomResourceDefinitions{std::string(kApiExtensionsGroup),
                                                       "customresourcedefinitions"};
+inline const GroupResource kEndpointSlices{"discovery.k8s.io", "endpointslices"};
 inline const GroupResource kLeases{std::string(kCoordinationGroup), "leases"};
 inline const GroupResource kMutatingAdmissionPolicies{std::string(kAdmissionRegistrationGroup),
                                                       "mutatingadmissionpolicies"};
@@ -138,11 +140,16 @@ inline constexpr std::string_view kFinalizerDomain = "lastout.dev/";
 inline constexpr std::string_view kAppliedObjectsFinalizer = "lastout.dev/applied-objects";
 inline constexpr std::string_view kCriteriaFinalizer = "lastout.dev/criteria";
 
+// The label by which an EndpointSlice says whose it is.
+inline constexpr std::string_view kServiceNameLabel = "kubernetes.io/service-name";
+// Before the name of a CSI driver: on a volume while it may be attached, and on its VolumeAttachments.
+inline constexpr std::string_view kAttacherFinalizerPrefix = "external-attacher/";
+
 // The label by which every Namespace says its name; API servers set it.
 inline constexpr const char* kNamespaceNameLabel = "kubernetes.io/metadata.name";
 
 // Returns true if a Pod of that status.phase has ended for good: its containers do not run again.
-inline constexpr bool isFinalPhase(std::string_view phase) {
+constexpr bool isFinalPhase(std::string_view phase) {
   return phase == "Succeeded" || phase == "Failed";
 }
 

@@ -1,5 +1,5 @@
 // deadCalls: the words for what the API server refuses because nobody answers a webhook, a conversion webhook
-// or an APIService, in a state of the machine. unanswered_calls.h tells it of manifests.
+// or an APIService, in a state of the machine. admission/unanswered_calls.h tells it of manifests.
 #pragma once
 
 #include <string>

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "criticalservice/finalizer_removers.h"
 #include "kube/messages.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
-#include "replay/finalizer_removers.h"
 #include "replay/scenario.h"
 #include "replay/sources.h"
 #include "replay/spec.h"
@@ -130,7 +130,8 @@ class Loader {
   }
 
   void addRemovers() {
-    for (FinalizerRemover& remover : findFinalizerRemovers(allObjects(), scenario_.types)) {
+    for (criticalservice::FinalizerRemover& remover :
+         criticalservice::findFinalizerRemovers(allObjects(), scenario_.types)) {
       ScenarioController controller;
       controller.name = remover.workload.name;
       const std::string text = kube::toString(remover.workload);
@@ -144,8 +145,8 @@ class Loader {
 
   // After all controllers were found.
   void addUnremoved() {
-    scenario_.unremoved = findUnremovedFinalizers(allObjects(), scenario_.types);
-    std::erase_if(scenario_.unremoved, [this](const UnremovedFinalizer& one) {
+    scenario_.unremoved = criticalservice::findUnremovedFinalizers(allObjects(), scenario_.types);
+    std::erase_if(scenario_.unremoved, [this](const criticalservice::UnremovedFinalizer& one) {
       return std::ranges::any_of(scenario_.controllers, [&](const ScenarioController& other) {
         return other.from == one.from && other.finalizer == one.finalizer;
       });
@@ -153,7 +154,8 @@ class Loader {
   }
 
   void addOutsideRemovers() {
-    for (OutsideRemover& remover : findOutsideRemovers(allObjects(), scenario_.types)) {
+    for (criticalservice::OutsideRemover& remover :
+         criticalservice::findOutsideRemovers(allObjects(), scenario_.types)) {
       const bool isKnown = std::ranges::any_of(scenario_.controllers, [&](const ScenarioController& other) {
         return other.from == remover.from && other.finalizer == remover.finalizer;
       });

@@ -11,7 +11,6 @@
 #include "graph/names.h"
 #include "manifestwork/ordering.h"
 #include "replay/sources.h"
-#include "replay/unanswered_calls.h"
 
 namespace lastout::replay {
 namespace {
@@ -28,7 +27,8 @@ class GraphBuilder {
     addPolicies();
     setKnowledge();
     addCycles();
-    result_.unanswered = unansweredCalls(allObjects(), manifests_.types);
+    result_.specBlockers = admission::specBlockersOf(allObjects(), manifests_.types);
+    admission::requireSpecBlockers(result_.graph, result_.specBlockers);
     if (!errors_.empty()) return tl::unexpected(std::move(errors_));
     return std::move(result_);
   }

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "admission/guard_index.h"
-#include "admission/why.h"
+#include "admission/spec_blockers.h"
 #include "graph/graph.h"
 #include "protection/protected_objects.h"
 #include "replay/manifests.h"
@@ -16,9 +16,9 @@ namespace lastout::replay {
 struct ManifestGraph {
   graph::Graph graph;
   admission::GuardIndex guards;
-  protection::Denials protections;        // what DeletionPolicies say
-  admission::UnansweredCalls unanswered;  // by webhooks, conversions and APIServices
-  kube::Errors warnings;                  // accepted, but probably not meant: of CriticalServices, and cycles
+  protection::Denials protections;       // what DeletionPolicies say
+  admission::SpecBlockers specBlockers;  // which the graph requires
+  kube::Errors warnings;                 // accepted, but probably not meant: of CriticalServices, and cycles
 
   ManifestGraph() : guards(graph) {}
 };

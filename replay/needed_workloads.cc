@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "criticalservice/pod_needs.h"
 #include "criticalservice/readiness.h"
+#include "kube/pods.h"
 #include "kube/well_known.h"
 #include "replay/names.h"
 
@@ -95,18 +97,18 @@ class NeededWorkloads {
     std::vector<Slot> going;
     std::vector<Slot> needed;
     std::vector<Slot> bare;
-    for (const Slot slot : podsOn(node.key.name)) {
+    for (const auto& [slot, pod] : podsOn(node.key.name)) {
       const bool isNeeded = runsNeeded(slot);
-      if (isGoal(slot)) going.push_back(slot);
+      if (isGoal(slot) && !kube::nodeThatEnds(*pod).empty()) going.push_back(slot);
       if (isNeeded) needed.push_back(slot);
       if (isNeeded && model_.slots[slot].owners.empty()) bare.push_back(slot);
     }
     const kube::Value* ready = kube::statusCondition(node.content, "Ready");
-    const bool isLost = ready != nullptr && kube::textAt(*ready, {"status"}) != "True";
+    const bool isNotReady = ready != nullptr && kube::textAt(*ready, {"status"}) != "True";
     const std::string name = "node " + node.key.name;
-    if (isLost && !going.empty())
+    if (!kube::whyPodsStay(node.content).empty() && !going.empty())
       add(node.key, name + " stops " + names_.list(going) + ": its condition Ready is not True");
-    if (isLost && !needed.empty())
+    if (isNotReady && !needed.empty())
       add(node.key, name + " runs " + names_.list(needed) + ": its condition Ready is not True");
     if (!bare.empty() && isGoal(node.key))
       add(node.key, names_.list(bare) + (bare.size() == 1 ? " stays" : " stay") + " without " + name +
@@ -114,12 +116,13 @@ class NeededWorkloads {
                         "workload makes them again");
   }
 
-  std::vector<Slot> podsOn(const std::string& node) const {
-    std::vector<Slot> pods;
+  std::vector<std::pair<Slot, const kube::Object*>> podsOn(const std::string& node) const {
+    std::vector<std::pair<Slot, const kube::Object*>> pods;
     for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
       if (model_.slots[slot].role != ModelRole::Pod) continue;
       const kube::Object* pod = manifest(model_.slots[slot].key);
-      if (pod != nullptr && kube::textAt(pod->content, {"spec", "nodeName"}) == node) pods.push_back(slot);
+      if (pod != nullptr && kube::textAt(pod->content, {"spec", "nodeName"}) == node)
+        pods.emplace_back(slot, pod);
     }
     return pods;
   }

@@ -12,11 +12,11 @@
 #include "cluster/model.h"
 #include "cluster/policies.h"
 #include "criticalservice/critical_service.h"
+#include "criticalservice/finalizer_removers.h"
 #include "kube/kubernetes_version.h"
 #include "kube/object.h"
 #include "kube/parse.h"
 #include "kube/reference.h"
-#include "replay/finalizer_removers.h"
 #include "replay/input_file.h"
 
 namespace lastout::replay {
@@ -122,7 +122,7 @@ struct Scenario {
   std::vector<kube::Object> later;             // what steps may create
   std::vector<cluster::GivenPolicy> policies;  // of the objects, of those to come, and of profiles
   std::vector<ScenarioController> controllers;
-  std::vector<UnremovedFinalizer> unremoved;  // of manifests whose scenario nobody wrote
+  std::vector<criticalservice::UnremovedFinalizer> unremoved;  // of manifests whose scenario nobody wrote
   std::vector<ScenarioStep> steps;
   std::vector<Milestone> story;
   Expectations expect;

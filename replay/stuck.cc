@@ -20,6 +20,9 @@ using cluster::Interception;
 using cluster::kNone;
 using cluster::ModelRole;
 using cluster::Slot;
+using criticalservice::UnremovedFinalizer;
+
+const std::string kAnd = ", and ";  // between the requests that one webhook refuses
 
 class Explainer {
  public:
@@ -234,9 +237,15 @@ class Explainer {
               who + ", whose UPDATE is refused: ", result);
       explainNeeds(removal, who + "; " + controller.name, result);
     }
-    if (!anybody)
-      result.reasons.push_back("nobody here removes its finalizer " + finalizer +
-                               whatWasLookedFor(model_.slots[slot].key.type, finalizer));
+    if (!anybody) explainNobody(slot, finalizer, result);
+  }
+
+  void explainNobody(Slot slot, const std::string& finalizer, StillThere& result) const {
+    const std::string nobody = "nobody here removes its finalizer " + finalizer;
+    const std::string lookedFor = whatWasLookedFor(model_.slots[slot].key.type, finalizer);
+    if (!refused(slot, &Interception::onUpdate, nobody + ", and a removal by hand is refused: ", result) ||
+        !lookedFor.empty())
+      result.reasons.push_back(nobody + lookedFor);
   }
 
   // ": no CriticalService, ..."; empty: a scenario says who removes what.
@@ -331,8 +340,20 @@ class Explainer {
   bool refused(Slot slot, bool Interception::*request, const std::string& who, StillThere& result) const {
     const DeadCalls dead = deadCalls(cluster_, names_, slot, request);
     if (dead.sentence.empty()) return false;
-    result.reasons.push_back(who + dead.sentence);
     add(result, dead.configurations);
+    for (std::string& reason : result.reasons) {
+      if (joinedRefusal(reason, who, dead.sentence)) return true;
+    }
+    result.reasons.push_back(who + dead.sentence);
+    return true;
+  }
+
+  // Of several requests that the same webhooks refuse, these are told once. False: the reason is another one.
+  static bool joinedRefusal(std::string& reason, const std::string& who, const std::string& webhooks) {
+    if (!reason.ends_with(": " + webhooks)) return false;
+    const std::string told = reason.substr(0, reason.size() - webhooks.size());
+    if (told != who && !told.ends_with(kAnd + who))
+      reason = told.substr(0, told.size() - std::string_view(": ").size()) + kAnd + who + webhooks;
     return true;
   }
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cluster/machine.h"
+#include "criticalservice/finalizer_removers.h"
 #include "replay/compile.h"
-#include "replay/finalizer_removers.h"
 #include "replay/names.h"
 #include "replay/replay.h"
 
@@ -46,7 +46,8 @@ std::string atTime(const Happening& happening);
 // explanation names nobody. `unremoved`: as of the scenario.
 Stuckness explainStuck(const cluster::Machine& machine, const Names& names,
                        std::span<const cluster::Slot> goal, std::vector<uint64_t> state,
-                       std::span<const Happening> log, std::span<const UnremovedFinalizer> unremoved,
+                       std::span<const Happening> log,
+                       std::span<const criticalservice::UnremovedFinalizer> unremoved,
                        const MomentOf& when = atTime);
 
 }  // namespace lastout::replay

@@ -15,6 +15,7 @@
 #include "server/protection_snapshot.h"
 #include "server/runtime/loop.h"
 #include "server/runtime/object_client.h"
+#include "server/spec_snapshot.h"
 #include "server/unwatched_dependents.h"
 #include "server/watch/watches.h"
 
@@ -115,6 +116,14 @@ std::string lookAround(client::ApiServer& server, const std::string& reference,
   return waits ? addUnwatchedDependents(server, *found->key, cluster) : "";
 }
 
+// What keeps it, or its deletion, by what other objects say.
+std::string lookAtSpecs(client::ApiServer& server, const std::string& reference,
+                        admission::KnownCluster& cluster) {
+  const auto found = graph::findObject(cluster.graph, reference, cluster.types);
+  const auto object = found && found->key ? cluster.graph.find(*found->key) : std::nullopt;
+  return object ? addSpecBlockers(server, *found->key, cluster) : std::string();
+}
+
 // What policies say of the object. Returns what could not be read, in a sentence.
 std::string addProtections(const std::shared_ptr<client::Access>& access, const LiveView& view,
                            const ClusterSnapshotOptions& options, admission::KnownCluster& cluster) {
@@ -164,6 +173,8 @@ kube::Result<ClusterSnapshot> takeClusterSnapshot(const std::shared_ptr<client::
   if (auto found = lookUp(*server, options.reference, asked.cluster); !found)
     return tl::unexpected(std::move(found.error()));
   if (std::string unread = lookAround(*server, options.reference, asked.cluster); !unread.empty())
+    asked.warnings.push_back(std::move(unread));
+  if (std::string unread = lookAtSpecs(*server, options.reference, asked.cluster); !unread.empty())
     asked.warnings.push_back(std::move(unread));
   if (std::string unread = addProtections(access, view, options, asked.cluster); !unread.empty())
     asked.warnings.push_back(std::move(unread));

@@ -14,6 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 
 // A ConfigMap is deleted, with these documents beside it.
 std::vector<std::string> assumed(const std::string& documents, const std::string& spec = "") {
@@ -310,18 +311,27 @@ TEST(Assumptions, AMutatingAdmissionPolicyByItsBindings) {
 }
 
 TEST(Assumptions, ANodeThatIsNotReadyWithAPodThatIsToGo) {
-  const auto documents = [](const std::string& status, const std::string& node) {
-    return "{apiVersion: v1, kind: Node, metadata: {name: n}, status: {conditions: [{type: Ready, status: " +
-           status +
-           "}]}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: team}, spec: "
-           "{nodeName: " +
-           node + "}}\n";
+  const auto documents = [](const std::string& status, const std::string& node,
+                            const std::string& taints = "[]", const std::string& phase = "Running",
+                            const std::string& metadata = "") {
+    return "{apiVersion: v1, kind: Node, metadata: {name: n}, spec: {taints: " + taints +
+           "}, status: {conditions: [{type: Ready, status: " + status +
+           "}]}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: team" + metadata +
+           "}, spec: {nodeName: " + node + "}, status: {phase: " + phase + "}}\n";
   };
   for (const char* status : {"'False'", "Unknown"})
     EXPECT_THAT(assumed(documents(status, "n")),
                 ElementsAre("nodes/n: node n stops pods/team/p: its condition Ready is not True"));
   EXPECT_THAT(assumed(documents("'True'", "n")), IsEmpty());
   EXPECT_THAT(assumed(documents("'False'", "other")), IsEmpty());
+  EXPECT_THAT(
+      assumed(documents("Unknown", "n", "[{key: node.kubernetes.io/out-of-service, effect: NoExecute}]")),
+      IsEmpty())
+      << "the Pod garbage collector ends its Pods";
+  EXPECT_THAT(assumed(documents("Unknown", "n", "[]", "Failed")), IsEmpty()) << "it has stopped";
+  const std::string going = ", deletionTimestamp: '2026-11-01T10:00:00Z', deletionGracePeriodSeconds: ";
+  EXPECT_THAT(assumed(documents("Unknown", "n", "[]", "Running", going + "0")), IsEmpty());
+  EXPECT_THAT(assumed(documents("Unknown", "n", "[]", "Running", going + "30")), SizeIs(1));
 }
 
 TEST(Assumptions, AnApiServiceThatIsNotAvailable) {

@@ -1,6 +1,6 @@
 // Manifests and what is deleted of them, as a scenario: who removes which finalizer is found in the
 // manifests.
-#include "replay/finalizer_removers.h"
+#include "criticalservice/finalizer_removers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

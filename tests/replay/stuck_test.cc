@@ -220,6 +220,55 @@ TEST(Stuck, AWebhookThatRefusesAController) {
                   "again"));
 }
 
+// One webhook refuses both removals: it is told once, and so is the way out.
+TEST(Stuck, AWebhookThatRefusesTwoControllersIsToldOnce) {
+  const std::string cluster = R"(---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: { name: updates }
+webhooks:
+- name: updates.example.com
+  clientConfig: { service: { namespace: gone, name: hook } }
+  rules: [{ apiGroups: [''], apiVersions: [v1], resources: [configmaps], operations: [UPDATE] }]
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: x}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x, finalizers: [f.x/one, f.x/two]}}
+)";
+  const std::string controllers = R"(  controllers:
+    - { name: one, removes: { finalizer: f.x/one, from: configmaps } }
+    - { name: two, removes: { finalizer: f.x/two, from: configmaps } }
+)";
+  const std::string steps = "  steps:\n    - delete: namespace/x\n";
+  const std::string refused =
+      "the webhook updates.example.com of validatingwebhookconfigurations/updates does not answer: its "
+      "Service "
+      "gone/hook is not in the files; validatingwebhookconfigurations/updates has to be deleted, or its "
+      "webhook "
+      "to answer again";
+  EXPECT_THAT(reasons(play(scenario(controllers + steps, cluster)), "configmaps/x/a"),
+              ElementsAre("finalizer f.x/one is for controller one to remove, whose UPDATE is refused, and "
+                          "finalizer f.x/two is for controller two to remove, whose UPDATE is refused: " +
+                          refused));
+  const ScenarioReport byHand = play(scenario(steps, cluster));
+  EXPECT_THAT(reasons(byHand, "namespaces/x"), ElementsAre("it waits for its content: configmaps/x/a"));
+  EXPECT_THAT(reasons(byHand, "configmaps/x/a"),
+              ElementsAre("nobody here removes its finalizer f.x/one, and a removal by hand is refused, and "
+                          "nobody here removes its finalizer f.x/two, and a removal by hand is refused: " +
+                          refused));
+  EXPECT_THAT(reasons(byHand, "validatingwebhookconfigurations/updates"),
+              ElementsAre("nobody has asked for its deletion"))
+      << "the end of the chain";
+  // Of manifests alone it also says where who removes them was looked for.
+  auto manifests = scenarioOfDeletions({{"m.yaml", cluster}}, {"namespace/x"});
+  ASSERT_TRUE(manifests);
+  auto compiled = compile(*manifests);
+  ASSERT_TRUE(compiled);
+  EXPECT_THAT(reasons(replay(Ready{std::move(*manifests), std::move(*compiled)}, {}), "configmaps/x/a"),
+              ElementsAre(EndsWith(refused), HasSubstr("removes its finalizer f.x/one: no CriticalService, "),
+                          HasSubstr("removes its finalizer f.x/two: no CriticalService, ")));
+}
+
 // The operator's Pods are to come back, and a webhook is asked about that.
 TEST(Stuck, AWebhookThatRefusesTheControllersPods) {
   const auto refusing = [](const std::string& resource) {

@@ -1,14 +1,12 @@
 // What lastout why says of files in which the API server calls somebody who does not answer.
-#include "replay/unanswered_calls.h"
+#include "admission/unanswered_calls.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "admission/known_cluster.h"
-#include "replay/manifest_graph.h"
-#include "tests/support/manifests.h"
+#include "tests/replay/why_in.h"
 
 namespace lastout::replay {
 namespace {
@@ -19,54 +17,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-admission::Why whyIn(const std::string& yaml, std::string_view reference) {
-  auto manifests = readManifests({{"m.yaml", yaml}});
-  if (!manifests) {
-    ADD_FAILURE() << testing::lines(manifests.error());
-    return {};
-  }
-  auto built = graphOf(*manifests);
-  if (!built) {
-    ADD_FAILURE() << testing::lines(built.error());
-    return {};
-  }
-  admission::KnownCluster cluster(std::move(built->graph), std::move(built->guards),
-                                  std::move(manifests->types));
-  cluster.unanswered = std::move(built->unanswered);
-  auto why = admission::whyOf(cluster, reference);
-  if (why) return std::move(*why);
-  ADD_FAILURE() << why.error().message;
-  return {};
-}
-
-constexpr const char* kThings = R"(
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {kind: Thing, plural: things, singular: thing}
-  versions: [{name: v1, served: true, storage: true}]
----
-{apiVersion: v1, kind: Namespace, metadata: {name: team}}
----
-{apiVersion: example.com/v1, kind: Thing, metadata: {name: t, namespace: team}}
----
-)";
-
-// A webhook for these operations on things; `more`: of its fields, in one line each.
-std::string webhookFor(const std::string& operations, const std::string& more = "",
-                       const std::string& client = "{service: {namespace: gone, name: hook}}") {
-  return std::string(kThings) +
-         "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\n"
-         "metadata: {name: checks}\nwebhooks:\n- name: other.example.com\n  failurePolicy: Ignore\n"
-         "- name: things.example.io\n  clientConfig: " +
-         client + "\n" + more +
-         "  rules: [{apiGroups: [example.com], apiVersions: ['*'], resources: [things], operations: [" +
-         operations + "]}]\n";
-}
 
 constexpr const char* kConfiguration = "validatingwebhookconfigurations.admissionregistration.k8s.io/checks";
 
@@ -85,7 +35,9 @@ TEST(UnansweredCalls, AWebhookWithoutItsServiceRefusesTheDeletion) {
   ASSERT_THAT(why.blockers, SizeIs(1));
   EXPECT_EQ(why.blockers[0].field, std::string(kConfiguration) + "#webhooks[1]");
   ASSERT_THAT(why.roots, SizeIs(1));
-  EXPECT_EQ(why.roots[0].message, kConfiguration);
+  EXPECT_EQ(why.roots[0].message, std::string(kConfiguration) +
+                                      ": its webhook things.example.io does not answer, because its Service "
+                                      "gone/hook is not in the files");
   EXPECT_THAT(why.roots[0].path, ElementsAre("things.example.com/team/t", kConfiguration));
 }
 
@@ -169,12 +121,6 @@ TEST(UnansweredCalls, FinalizersStayWhereAWebhookForUpdatesDoesNotAnswer) {
               ::testing::Contains(::testing::Field(
                   &admission::WhyBlocker::message,
                   HasSubstr("its finalizers cannot be removed: the webhook things.example.io"))));
-}
-
-std::vector<std::string> blockersOf(const admission::Why& why) {
-  std::vector<std::string> messages;
-  for (const admission::WhyBlocker& one : why.blockers) messages.push_back(one.message);
-  return messages;
 }
 
 // Whose write it is, as far as manifests tell.
@@ -294,7 +240,9 @@ TEST(UnansweredCalls, AnApiServiceKeepsEachNamespace) {
               "its Service gone/m is not in the files; delete "
               "apiservices.apiregistration.k8s.io/v1.m.example.com, or bring it back");
     ASSERT_THAT(why.roots, SizeIs(1)) << name;
-    EXPECT_EQ(why.roots[0].message, "apiservices.apiregistration.k8s.io/v1.m.example.com");
+    EXPECT_EQ(why.roots[0].message,
+              "apiservices.apiregistration.k8s.io/v1.m.example.com: it does not answer, because its Service "
+              "gone/m is not in the files");
   }
   EXPECT_FALSE(whyIn(yaml, "configmap/c -n other").isBlocked()) << "content still goes";
 }

@@ -216,6 +216,122 @@ TEST_F(ClusterSnapshotTest, WhatAWorkHasAppliedIsLookedUp) {
   EXPECT_THAT(why->blockers[0].message, HasSubstr("coolresources.my.crd.group/stays"));
 }
 
+// With what is asked of a cluster that has them, the same is told as of files.
+class SpecSnapshotTest : public ClusterSnapshotTest {
+ public:
+  void createYaml(const std::string& collection, const std::string& yaml) {
+    create(collection, jsonOf(yaml));
+  }
+
+  admission::Why whyOf(const std::string& reference) {
+    const auto asked = askAs("the-token", reference);
+    EXPECT_TRUE(asked) << asked.error().message;
+    EXPECT_THAT(asked->warnings, IsEmpty());
+    return admission::whyOf(asked->cluster, reference).value();
+  }
+
+  static std::string rootsOf(const admission::Why& why) {
+    std::string all;
+    for (const admission::WhyRoot& root : why.roots) all += root.message + "\n";
+    return all;
+  }
+
+  // A webhook for the DELETEs of ConfigMaps with that label, behind the Service gone/hook.
+  void createWebhook() {
+    createYaml("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", R"(
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: checks}
+webhooks:
+- name: checks.example.com
+  clientConfig: {service: {namespace: gone, name: hook}}
+  objectSelector: {matchLabels: {checked: "yes"}}
+  rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [DELETE]}]
+  sideEffects: None
+  admissionReviewVersions: [v1]
+)");
+    for (const char* name : {"team", "gone"})
+      createYaml("/api/v1/namespaces",
+                 "{apiVersion: v1, kind: Namespace, metadata: {name: " + std::string(name) + "}}");
+    const std::string maps = "/api/v1/namespaces/team/configmaps";
+    createYaml(maps, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, labels: {checked: \"yes\"}}}");
+    createYaml(maps, "{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}");
+  }
+};
+
+TEST_F(SpecSnapshotTest, AWebhookThatDoesNotAnswerIsFound) {
+  createStory();
+  createWebhook();
+  const admission::Why why = whyOf("configmap/a -n team");
+  EXPECT_EQ(why.reason, "WebhookFails");
+  EXPECT_THAT(why.message,
+              HasSubstr("checks.example.com of "
+                        "validatingwebhookconfigurations.admissionregistration.k8s.io/checks does "
+                        "not answer, because its Service gone/hook does not exist"));
+  EXPECT_FALSE(whyOf("configmap/b -n team").isBlocked()) << "it has not that label";
+
+  createYaml(
+      "/api/v1/namespaces/gone/services",
+      "{apiVersion: v1, kind: Service, metadata: {name: hook}, spec: {selector: {app: hook}, ports: [{port: "
+      "443}]}}");
+  const std::string slices = "/apis/discovery.k8s.io/v1/namespaces/gone/endpointslices";
+  const auto slice = [](const std::string& name, const std::string& ready) {
+    return "{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: " + name +
+           ", labels: {kubernetes.io/service-name: hook}}, addressType: IPv4, endpoints: [{addresses: "
+           "[10.0.0.1], conditions: {ready: " +
+           ready + "}}], ports: [{port: 9443}]}";
+  };
+  createYaml(slices, slice("hook-1", "false"));
+  EXPECT_THAT(whyOf("configmap/a -n team").message,
+              HasSubstr("no endpoint of its Service gone/hook is Ready"));
+  createYaml(slices, slice("hook-2", "true"));
+  EXPECT_FALSE(whyOf("configmap/a -n team").isBlocked());
+}
+
+TEST_F(SpecSnapshotTest, ANamespaceThatIsBeingDeletedLeadsToTheWebhook) {
+  createStory();
+  createWebhook();
+  remove("/api/v1/namespaces/team");
+  const admission::Why why = whyOf("ns/team");
+  ASSERT_EQ(why.roots.size(), 2U) << rootsOf(why);
+  EXPECT_EQ(why.roots[0].message, "configmaps/team/b") << "the webhook is not asked about it";
+  EXPECT_THAT(
+      why.roots[1].message,
+      HasSubstr("checks: its webhook checks.example.com does not answer, because its Service gone/hook"));
+  EXPECT_THAT(why.roots[1].path, ElementsAre("namespaces/team", "configmaps/team/a", HasSubstr("/checks")));
+}
+
+TEST_F(SpecSnapshotTest, WhatMayNotBeReadIsSaidAndNoReason) {
+  createStory();
+  createWebhook();
+  const auto asked = askAs("readers-token", "deployment/provider -n default");
+  ASSERT_TRUE(asked) << asked.error().message;
+  EXPECT_THAT(asked->warnings,
+              ::testing::Contains(
+                  AllOf(HasSubstr("not all that could keep deployments.apps/default/provider is known"),
+                        HasSubstr("validatingwebhookconfigurations.admissionregistration.k8s.io"))));
+}
+
+TEST_F(SpecSnapshotTest, AClaimLeadsToItsPodAndToTheNode) {
+  createStory();
+  createYaml("/api/v1/nodes", "{apiVersion: v1, kind: Node, metadata: {name: n}}");
+  patch("/api/v1/nodes/n/status", jsonOf("{status: {conditions: [{type: Ready, status: Unknown}]}}"));
+  createYaml("/api/v1/namespaces/default/persistentvolumeclaims",
+             "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, finalizers: "
+             "[kubernetes.io/pvc-protection]}, spec: {accessModes: [ReadWriteOnce], resources: {requests: "
+             "{storage: 1Gi}}}}");
+  createYaml(
+      "/api/v1/namespaces/default/pods",
+      "{apiVersion: v1, kind: Pod, metadata: {name: db}, spec: {nodeName: n, containers: [{name: c, image: "
+      "i}], volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]}}");
+  remove("/api/v1/namespaces/default/persistentvolumeclaims/data");
+  const admission::Why why = whyOf("pvc/data -n default");
+  ASSERT_EQ(why.blockers.size(), 1U);
+  EXPECT_THAT(why.blockers[0].message, HasSubstr("it stays while Pods use it: pods/default/db"));
+  EXPECT_THAT(rootsOf(why), HasSubstr("nodes/n: its condition Ready is Unknown"));
+  EXPECT_EQ(whyOf("pod/db -n default").blockers.at(0).reason, "NodeNotReady");
+}
+
 TEST_F(ClusterSnapshotTest, NobodyThereIsSaidAtOnce) {
   listener.reset();
   EXPECT_THAT(refusedAs("the-token"), HasSubstr("onnection refused"));

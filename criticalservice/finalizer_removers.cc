@@ -1,4 +1,4 @@
-#include "replay/finalizer_removers.h"
+#include "criticalservice/finalizer_removers.h"
 
 #include <algorithm>
 #include <iterator>
@@ -15,10 +15,8 @@
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
-namespace lastout::replay {
+namespace lastout::criticalservice {
 namespace {
-
-using criticalservice::forEachItem;
 
 // A finalizer on the objects of one type.
 using OfType = std::pair<kube::GroupResource, std::string>;
@@ -46,15 +44,13 @@ class Finder {
     for (const kube::Object* object : objects) {
       objects_.emplace(object->key, object);
       rights_.put(*object);
-      if (criticalservice::podTemplateOf(*object) != nullptr && isTopWorkload(*object, types))
-        workloads_.push_back(object);
-      if (object->key.type == criticalservice::criticalServiceType()) readService(*object, types);
+      if (podTemplateOf(*object) != nullptr && isTopWorkload(*object, types)) workloads_.push_back(object);
+      if (object->key.type == criticalServiceType()) readService(*object, types);
       addCarrier(object->key.type, *object, object->meta.finalizers);
       addCarrier(kube::kPods, *object,
-                 criticalservice::textsAt(object->content, {"spec", "template", "metadata", "finalizers"}));
+                 textsAt(object->content, {"spec", "template", "metadata", "finalizers"}));
       if (object->key.type == kube::kNamespaces)
-        addCarrier(kube::kNamespaces, *object,
-                   criticalservice::textsAt(object->content, {"spec", "finalizers"}));
+        addCarrier(kube::kNamespaces, *object, textsAt(object->content, {"spec", "finalizers"}));
     }
     std::erase_if(workloads_, [this](const kube::Object* workload) { return runsNothing(*workload); });
   }
@@ -131,25 +127,24 @@ class Finder {
   }
 
   void readService(const kube::Object& object, const kube::ResourceMap& types) {
-    if (auto service = criticalservice::parse(object, types)) services_.push_back(std::move(*service));
+    if (auto service = parse(object, types)) services_.push_back(std::move(*service));
   }
 
   Found byServices(const OfType& what) const {
     Found found;
-    for (const criticalservice::CriticalService& service : services_) {
+    for (const CriticalService& service : services_) {
       const auto provider = objects_.find(service.provider);
       if (provider == objects_.end() || !runsPods(provider->first.type) || runsNothing(*provider->second))
         continue;
-      if (names(service, what))
-        found.emplace(service.provider, criticalservice::nameInWords(service.meta.name) + " says so");
+      if (names(service, what)) found.emplace(service.provider, nameInWords(service.meta.name) + " says so");
     }
     return found;
   }
 
-  static bool names(const criticalservice::CriticalService& service, const OfType& what) {
-    const std::vector<criticalservice::Criterion> criteria = criticalservice::writtenCriteria(service);
-    return std::ranges::any_of(criteria, [&](const criticalservice::Criterion& criterion) {
-      const auto* one = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
+  static bool names(const CriticalService& service, const OfType& what) {
+    const std::vector<Criterion> criteria = writtenCriteria(service);
+    return std::ranges::any_of(criteria, [&](const Criterion& criterion) {
+      const auto* one = std::get_if<FinalizerCriterion>(&criterion);
       return one != nullptr && one->type == what.first && one->finalizerName == what.second;
     });
   }
@@ -167,7 +162,7 @@ class Finder {
 
   static bool isCalled(const kube::Object& workload, const std::string& name) {
     bool isIt = workload.key.name == name;
-    forEachItem(criticalservice::podTemplateOf(workload)->at({"spec", "containers"}),
+    forEachItem(podTemplateOf(workload)->at({"spec", "containers"}),
                 [&](const kube::Value& container) { isIt |= kube::textAt(container, {"name"}) == name; });
     return isIt;
   }
@@ -193,9 +188,8 @@ class Finder {
     return found;
   }
 
-  static criticalservice::WritingRights::Account accountOf(const kube::Object& workload) {
-    return {workload.key.namespaceName,
-            criticalservice::serviceAccountOf(*criticalservice::podTemplateOf(workload))};
+  static WritingRights::Account accountOf(const kube::Object& workload) {
+    return {workload.key.namespaceName, serviceAccountOf(*podTemplateOf(workload))};
   }
 
   Found byRoles(const OfType& what) const {
@@ -218,11 +212,10 @@ class Finder {
   }
 
   void addNearServices(const OfType& what, std::vector<std::string>& clauses) const {
-    for (const criticalservice::CriticalService& service : services_)
+    for (const CriticalService& service : services_)
       if (names(service, what))
-        clauses.push_back(criticalservice::nameInWords(service.meta.name) +
-                          " names it, and no manifest of its provider " + kube::toString(service.provider) +
-                          " that runs Pods is there");
+        clauses.push_back(nameInWords(service.meta.name) + " names it, and no manifest of its provider " +
+                          kube::toString(service.provider) + " that runs Pods is there");
   }
 
   void addNearManagers(const OfType& what, const std::vector<const kube::Object*>& carriers,
@@ -255,8 +248,8 @@ class Finder {
 
   std::map<kube::ObjectKey, const kube::Object*> objects_;
   std::vector<const kube::Object*> workloads_;
-  std::vector<criticalservice::CriticalService> services_;
-  criticalservice::WritingRights rights_;
+  std::vector<CriticalService> services_;
+  WritingRights rights_;
   std::map<OfType, std::vector<const kube::Object*>> carriers_;
 };
 
@@ -293,4 +286,4 @@ std::vector<OutsideRemover> findOutsideRemovers(const std::vector<const kube::Ob
   return all;
 }
 
-}  // namespace lastout::replay
+}  // namespace lastout::criticalservice

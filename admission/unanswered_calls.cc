@@ -1,29 +1,28 @@
-#include "replay/unanswered_calls.h"
+#include "admission/unanswered_calls.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "criticalservice/finalizer_removers.h"
 #include "criticalservice/pod_needs.h"
 #include "kube/api_calls.h"
 #include "kube/messages.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
-#include "replay/finalizer_removers.h"
 
-namespace lastout::replay {
+namespace lastout::admission {
 namespace {
 
-using admission::UnansweredCall;
+using criticalservice::FinalizerRemover;
 
-// A Pod of the object may be Ready.
-bool hasPods(const kube::Object& object) {
-  if (object.meta.deletionTimestamp) return false;
-  const kube::Value* replicas = object.content.at({"spec", "replicas"});
-  return replicas == nullptr || replicas->asInteger() == nullptr || *replicas->asInteger() > 0;
+// Its consumers take an endpoint without that condition for a ready one.
+bool isReadyEndpoint(const kube::Value& endpoint) {
+  const kube::Value* ready = endpoint.at({"conditions", "ready"});
+  return ready == nullptr || ready->asBool() == nullptr || *ready->asBool();
 }
 
 // Who takes a finalizer off that no workload does; empty: it is not known.
@@ -37,20 +36,22 @@ std::string_view builtInRemover(std::string_view finalizer) {
 
 class UnansweredFinder {
  public:
-  UnansweredFinder(const std::vector<const kube::Object*>& objects, const kube::ResourceMap& types)
-      : objects_(objects), types_(types) {
-    for (const kube::Object* object : objects) byKey_.emplace(object->key, object);
+  UnansweredFinder(const std::vector<const kube::Object*>& objects, const kube::ResourceMap& types,
+                   const SpecSource& source, SpecBlockers& found)
+      : objects_(objects), types_(types), source_(source), found_(found) {
+    for (const kube::Object* object : objects) {
+      byKey_.emplace(object->key, object);
+      if (object->key.type == kube::kEndpointSlices) slices_.push_back(object);
+    }
   }
 
-  admission::UnansweredCalls find() {
+  void find() {
     for (const kube::Object* object : objects_) {
       const std::vector<kube::CalledWebhook> webhooks = kube::webhooksOf(object->key.type, object->content);
       for (size_t i = 0; i < webhooks.size(); ++i) addWebhook(*object, webhooks[i], i);
       if (object->key.type == kube::kCustomResourceDefinitions) addConversion(*object);
       if (object->key.type == kube::kApiServices) addApiService(*object);
     }
-    if (!found_.empty()) addContainers();
-    return std::move(found_);
   }
 
  private:
@@ -61,21 +62,58 @@ class UnansweredFinder {
 
   // Why nobody answers; nullopt: somebody does.
   std::optional<std::string> whyNot(const kube::CallAddress& address) const {
-    if (address.isUrl()) return std::nullopt;
+    if (address.isUrl() || (source_.isUnknown && source_.isUnknown(address.service))) return std::nullopt;
     const std::string name = "its Service " + address.service.namespaceName + "/" + address.service.name;
     const kube::Object* service = object(address.service);
-    if (service == nullptr) return name + " is not in the files";
+    if (service == nullptr) return name + " " + std::string(source_.absent);
     if (const std::string why = kube::whyUnreachable(service->content, address.port); !why.empty())
       return name + " " + why;
-    if (kube::endpointSourceOf(service->content) != kube::EndpointSource::Pods) return std::nullopt;
-    const std::string portName = kube::targetPortName(service->content, address.port);
+    const kube::EndpointSource endpoints = kube::endpointSourceOf(service->content);
+    if (endpoints == kube::EndpointSource::External) return std::nullopt;
+    const std::vector<const kube::Object*> slices = slicesOf(address.service);
+    if (!slices.empty()) return whyNoEndpoint(slices, *service, address.port, name);
+    if (endpoints == kube::EndpointSource::ByHand) return std::nullopt;
+    return whyNoPod(*service, address.port, name);
+  }
+
+  // The same of the Pods that there are, and of those that workloads make.
+  std::optional<std::string> whyNoPod(const kube::Object& service, int64_t port,
+                                      const std::string& name) const {
+    const std::string portName = kube::targetPortName(service.content, port);
     bool selectsPods = false;
     for (const kube::Object* one : objects_) {
-      if (!criticalservice::isBehind(*service, *one) || !hasPods(*one)) continue;
+      if (!criticalservice::isBehind(service, *one) || !criticalservice::mayHavePods(*one)) continue;
       if (criticalservice::hasPortNamed(*one, portName)) return std::nullopt;
       selectsPods = true;
     }
     return selectsPods ? name + " " + kube::lacksTargetPort(portName) : "no Pod is behind " + name;
+  }
+
+  // The same of the Service's EndpointSlices.
+  static std::optional<std::string> whyNoEndpoint(const std::vector<const kube::Object*>& slices,
+                                                  const kube::Object& service, int64_t port,
+                                                  const std::string& name) {
+    bool isReady = false;
+    for (const kube::Object* slice : slices) {
+      if (std::ranges::none_of(kube::listAt(slice->content, {"endpoints"}), isReadyEndpoint)) continue;
+      if (kube::hasEndpointPort(slice->content, service.content, port)) return std::nullopt;
+      isReady = true;
+    }
+    if (!isReady) return "no endpoint of " + name + " is Ready";
+    const std::string portName = kube::targetPortName(service.content, port);
+    return name + " " +
+           (portName.empty() ? "has no endpoint for its port " + std::to_string(port)
+                             : kube::lacksTargetPort(portName));
+  }
+
+  std::vector<const kube::Object*> slicesOf(const kube::ObjectKey& service) const {
+    std::vector<const kube::Object*> slices;
+    std::ranges::copy_if(slices_, std::back_inserter(slices), [&](const kube::Object* slice) {
+      const auto label = slice->meta.labels.find(std::string(kube::kServiceNameLabel));
+      return slice->key.namespaceName == service.namespaceName && label != slice->meta.labels.end() &&
+             label->second == service.name;
+    });
+    return slices;
   }
 
   void addWebhook(const kube::Object& configuration, const kube::CalledWebhook& webhook, size_t number) {
@@ -83,12 +121,12 @@ class UnansweredFinder {
     const auto why = whyNot(webhook.address);
     if (!why || (webhook.isOfLastout() && object(webhook.address.service) == nullptr)) return;
     const std::string name = kube::toString(configuration.key);
-    const std::string fails = "the webhook " + webhook.name + " of " + name + " does not answer, because " +
-                              *why + "; bring it back, or delete " + name;
-    UnansweredCall call{.reason = "WebhookFails",
-                        .message = {},
-                        .field = name + "#webhooks[" + std::to_string(number) + "]",
-                        .caller = name};
+    SpecBlocker call{.reason = "WebhookFails",
+                     .message = "the webhook " + webhook.name + " of " + name + " does not answer, because " +
+                                *why + "; bring it back, or delete " + name,
+                     .field = name + "#webhooks[" + std::to_string(number) + "]",
+                     .cause = "its webhook " + webhook.name + " does not answer, because " + *why,
+                     .objects = {configuration.key}};
     for (const kube::Object* one : objects_) {
       const bool isNamespace = one->key.type == kube::kNamespaces;
       const kube::Object* space = isNamespace ? one : object(kube::namespaceKey(one->key.namespaceName));
@@ -96,13 +134,19 @@ class UnansweredFinder {
       const kube::ReviewedOperations reviewed = kube::reviewedOperations(
           webhook, one->key, one->meta.labels, space == nullptr ? nullptr : &space->meta.labels,
           kube::servedVersions(one->key.type, crd == nullptr ? nullptr : &crd->content));
-      if (reviewed.onDelete) addRefusal(one->key, call, fails);
-      for (const std::string& refused : refusedWrites(*one, reviewed)) {
-        call.refusesDeletion = false;
-        call.message = refused + ": " + fails;
-        found_[one->key].push_back(call);
-      }
+      add(*one, reviewed.onDelete, refusedWrites(*one, reviewed), call);
     }
+  }
+
+  // Of one call all that it refuses; `call`: with the message why nobody answers.
+  void add(const kube::Object& one, bool refusesDeletion, std::vector<std::string> refused,
+           SpecBlocker call) {
+    call.keeps = !refused.empty();
+    call.refusesDeletion = refusesDeletion && !one.meta.deletionTimestamp;
+    if (call.refusesDeletion) refused.insert(refused.begin(), "the API server refuses its deletion");
+    if (refused.empty()) return;
+    call.message = kube::listed(refused) + ": " + call.message;
+    found_[one.key].push_back(std::move(call));
   }
 
   // The writes that end the object once it is being deleted, of those about which the webhook is asked.
@@ -129,7 +173,7 @@ class UnansweredFinder {
 
   // " (example.com/f by deployments.apps/operator/controller)", as far as it is known.
   std::string removersOf(const kube::Object& one) {
-    if (!removers_) removers_ = findFinalizerRemovers(objects_, types_);
+    if (!removers_) removers_ = criticalservice::findFinalizerRemovers(objects_, types_);
     std::vector<std::string> known;
     for (const std::string& finalizer : one.meta.finalizers) {
       const std::string_view builtIn = builtInRemover(finalizer);
@@ -142,34 +186,25 @@ class UnansweredFinder {
     return known.empty() ? std::string() : " (" + kube::listed(known) + ")";
   }
 
-  void addRefusal(const kube::ObjectKey& key, UnansweredCall call, const std::string& fails) {
-    call.refusesDeletion = true;
-    call.message = "the API server refuses its deletion: " + fails;
-    found_[key].push_back(std::move(call));
-  }
-
-  // Of an object that is being deleted, nobody can write the removal of its finalizers.
-  void addRefusedWrite(const kube::Object& one, UnansweredCall call, const std::string& fails) {
-    call.message = withoutRemoval(one) + ": " + fails;
-    found_[one.key].push_back(std::move(call));
-  }
-
-  // The clean-up of a CRD cannot delete what it cannot read.
+  // The clean-up of a CRD cannot delete what it cannot read: it may have to convert the object, or who
+  // removes the finalizers of that has.
   void addConversion(const kube::Object& crd) {
     const auto address = kube::calledConversionOf(crd.content);
     const auto why = address ? whyNot(*address) : std::nullopt;
     if (!why) return;
     const std::string name = kube::toString(crd.key);
-    const std::string fails = "the conversion webhook of " + name + " does not answer, because " + *why +
-                              "; bring it back, or set spec.conversion.strategy to None";
-    const UnansweredCall call{
-        .reason = "ConversionFails", .message = {}, .field = name + "#spec.conversion", .caller = name};
+    SpecBlocker call{.reason = "ConversionFails",
+                     .message = "the conversion webhook of " + name + " does not answer, because " + *why +
+                                "; bring it back, or set spec.conversion.strategy to None",
+                     .field = name + "#spec.conversion",
+                     .cause = "its conversion webhook does not answer, because " + *why,
+                     .objects = {crd.key}};
+    const bool cleanupConverts = kube::cleanupConverts(crd.content);
     for (const kube::Object* one : objects_) {
       if (one->key.type != kube::definedBy(crd.key.name)) continue;
-      if (one->meta.deletionTimestamp)
-        addRefusedWrite(*one, call, fails);
-      else
-        addRefusal(one->key, call, fails);
+      call.stopsCleanup = cleanupConverts || !one->meta.finalizers.empty();
+      const bool isWritten = one->meta.deletionTimestamp.has_value();
+      add(*one, true, isWritten ? std::vector{withoutRemoval(*one)} : std::vector<std::string>(), call);
     }
   }
 
@@ -183,72 +218,32 @@ class UnansweredFinder {
     if (!why && status == "False") why = "its condition Available is False";
     if (!why) return;
     const std::string name = kube::toString(apiService.key);
-    const UnansweredCall call{.reason = "DiscoveryFails",
-                              .message = "no Namespace ends while " + name + " does not answer, because " +
-                                         *why + "; delete " + name + ", or bring it back",
-                              .field = name + "#spec.service",
-                              .caller = name};
+    const SpecBlocker call{.keeps = true,
+                           .reason = "DiscoveryFails",
+                           .message = "no Namespace ends while " + name + " does not answer, because " +
+                                      *why + "; delete " + name + ", or bring it back",
+                           .field = name + "#spec.service",
+                           .cause = "it does not answer, because " + *why,
+                           .objects = {apiService.key}};
     for (const kube::Object* one : objects_) {
       if (one->key.type == kube::kNamespaces) found_[one->key].push_back(call);
     }
   }
 
-  // A Namespace or CRD stays while something in it does.
-  struct Kept {
-    UnansweredCall call;
-    std::vector<kube::ObjectKey> objects;
-  };
-
-  void addContainers() {
-    std::map<std::pair<kube::ObjectKey, std::string>, Kept> kept;  // by container and the call's field
-    for (const kube::Object* one : objects_) {
-      const auto found = found_.find(one->key);
-      if (found == found_.end()) continue;
-      for (const UnansweredCall& call : found->second) {
-        if (call.reason == "DiscoveryFails" || (call.refusesDeletion && one->meta.deletionTimestamp))
-          continue;
-        const bool keepsCrd = !call.refusesDeletion || (call.reason == "ConversionFails" && isKept(*one));
-        keep(kept, kube::namespaceKey(one->key.namespaceName), call, one->key);
-        if (keepsCrd) keep(kept, kube::crdKey(one->key.type), call, one->key);
-      }
-    }
-    for (auto& [container, what] : kept) {
-      what.call.refusesDeletion = false;
-      const size_t count = what.objects.size();
-      const std::string more = count == 1 ? "" : " and " + std::to_string(count - 1) + " more in it";
-      what.call.message =
-          "it would keep " + kube::toString(what.objects.front()) + more + ": " + what.call.message;
-      found_[container.first].push_back(std::move(what.call));
-    }
-  }
-
-  // A CRD's clean-up asks no webhook about a DELETE. It may have to convert the object; or who removes its
-  // finalizers has.
-  bool isKept(const kube::Object& one) const {
-    const kube::Object* crd = object(kube::crdKey(one.key.type));
-    return !one.meta.finalizers.empty() || (crd != nullptr && kube::cleanupConverts(crd->content));
-  }
-
-  void keep(std::map<std::pair<kube::ObjectKey, std::string>, Kept>& kept, const kube::ObjectKey& container,
-            const UnansweredCall& call, const kube::ObjectKey& one) const {
-    if (object(container) == nullptr) return;
-    Kept& here = kept[{container, call.field}];
-    if (here.objects.empty()) here.call = call;
-    if (here.objects.empty() || here.objects.back() != one) here.objects.push_back(one);
-  }
-
   const std::vector<const kube::Object*>& objects_;
   const kube::ResourceMap& types_;
+  const SpecSource& source_;
   std::unordered_map<kube::ObjectKey, const kube::Object*> byKey_;
+  std::vector<const kube::Object*> slices_;                // EndpointSlices
   std::optional<std::vector<FinalizerRemover>> removers_;  // looked for where they are first asked for
-  admission::UnansweredCalls found_;
+  SpecBlockers& found_;
 };
 
 }  // namespace
 
-admission::UnansweredCalls unansweredCalls(const std::vector<const kube::Object*>& objects,
-                                           const kube::ResourceMap& types) {
-  return UnansweredFinder(objects, types).find();
+void addUnansweredCalls(const std::vector<const kube::Object*>& objects, const kube::ResourceMap& types,
+                        const SpecSource& source, SpecBlockers& found) {
+  UnansweredFinder(objects, types, source, found).find();
 }
 
-}  // namespace lastout::replay
+}  // namespace lastout::admission

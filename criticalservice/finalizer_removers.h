@@ -7,7 +7,7 @@
 
 #include "kube/object.h"
 
-namespace lastout::replay {
+namespace lastout::criticalservice {
 
 // A workload that removes a finalizer from the objects of a type.
 struct FinalizerRemover {
@@ -50,4 +50,4 @@ struct OutsideRemover {
 std::vector<OutsideRemover> findOutsideRemovers(const std::vector<const kube::Object*>& objects,
                                                 const kube::ResourceMap& types);
 
-}  // namespace lastout::replay
+}  // namespace lastout::criticalservice

@@ -1,0 +1,45 @@
+// What ties Pods to storage and to Nodes: the claims that they use, the volumes that these are bound to, and
+// whether a Node ends its Pods.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/object.h"
+#include "kube/object_key.h"
+#include "kube/value.h"
+
+namespace lastout::kube {
+
+// A PersistentVolumeClaim that a Pod mounts.
+struct MountedClaim {
+  std::string name;
+  bool isEphemeral = false;  // made for that Pod, which has to control it
+  friend bool operator==(const MountedClaim&, const MountedClaim&) = default;
+};
+
+// Returns those of the Pod of that name, whose specification (or that of its template) this is; nullptr has
+// none.
+std::vector<MountedClaim> claimsOf(const Value* podSpec, std::string_view podName);
+
+// Returns the volume of a claim, as its spec.volumeName has it; nullopt: it says nothing.
+std::optional<ObjectKey> volumeOf(const Value& claim);
+// Returns the claim of a volume, as its spec.claimRef has it; nullopt: it says nothing.
+std::optional<ObjectKey> claimOf(const Value& volume);
+// Returns true if the claim of the volume was deleted: one that has its name now is another.
+bool isReleased(const Value& volume);
+// Returns true if the claim is bound to the volume; `volumeOfClaim` and `claimOfVolume`: as of volumeOf() and
+// claimOf().
+bool isBound(const ObjectKey& claim, const std::optional<ObjectKey>& volumeOfClaim, const ObjectKey& volume,
+             const std::optional<ObjectKey>& claimOfVolume);
+
+// Returns the Node whose kubelet has to say that the Pod has stopped before it ends; empty: none has to. An
+// API server ends at once what no Node has, or has finished; a Pod without a grace period has stopped.
+std::string nodeThatEnds(const Object& pod);
+// Returns why the Node does not say that its Pods have stopped: "its condition Ready is Unknown"; empty: it
+// does, or the Pod garbage collector acts for it because of the taint node.kubernetes.io/out-of-service.
+std::string whyPodsStay(const Value& node);
+
+}  // namespace lastout::kube

@@ -1,0 +1,215 @@
+#include "server/spec_snapshot.h"
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "admission/spec_blockers.h"
+#include "client/metadata_stream.h"
+#include "graph/edges.h"
+#include "kube/api_calls.h"
+#include "kube/crd.h"
+#include "kube/pods.h"
+#include "kube/well_known.h"
+#include "server/runtime/object_client.h"
+
+namespace lastout::server {
+namespace {
+
+using client::Content;
+
+class SpecReader {
+ public:
+  SpecReader(client::ApiServer& server, const kube::ObjectKey& asked, admission::KnownCluster& cluster)
+      : client_(server, std::nullopt, kMostPageBytes), asked_(asked), cluster_(cluster) {}
+
+  std::string run() {
+    const kube::Object* object = get(asked_);
+    if (object == nullptr) return sentence();
+    readContent();
+    readStorage(*object);
+    readNodes();
+    readCallers();
+    std::vector<const kube::Object*> all;
+    for (const kube::Object& one : objects_) all.push_back(&one);
+    const auto isUnknown = [this](const kube::ObjectKey& key) { return unknown_.contains(key); };
+    cluster_.specBlockers = admission::specBlockersOf(all, cluster_.types, {"does not exist", isUnknown});
+    addToGraph();
+    admission::requireSpecBlockers(cluster_.graph, cluster_.specBlockers);
+    return sentence();
+  }
+
+ private:
+  // The whole object, read once; nullptr: it is not there, or cannot be read.
+  const kube::Object* get(const kube::ObjectKey& key) {
+    if (!seen_.insert(key).second) return found(key);
+    const kube::ResourceType* type = cluster_.types.find(key.type);
+    if (type == nullptr) return nullptr;
+    auto read = client_.get(*type, key);
+    if (!read) {
+      note(key.type, read.error().why);
+      unknown_.insert(key);
+    }
+    if (!read || !*read) return nullptr;
+    return add(std::move(**read));
+  }
+
+  const kube::Object* add(kube::Object object) {
+    objects_.push_back(std::move(object));
+    return byKey_[objects_.back().key] = &objects_.back();
+  }
+
+  const kube::Object* found(const kube::ObjectKey& key) const {
+    const auto found = byKey_.find(key);
+    return found == byKey_.end() ? nullptr : found->second;
+  }
+
+  // What is not served is not there. Returns whether all of it was read.
+  bool list(const kube::GroupResource& name, const std::string& space, Content content,
+            const std::string& selector = {}) {
+    const kube::ResourceType* type = cluster_.types.find(name);
+    if (type == nullptr) return true;
+    auto page = client_.page({client::collectionPath(*type, space), content, kMostSpecObjects, selector});
+    if (!page && (page.error().code == 404 || page.error().code == 405)) return true;
+    if (!page) {
+      note(name, page.error().why);
+      return false;
+    }
+    for (client::StreamedObject& streamed : page->objects) {
+      kube::Object object = client::toObject(std::move(streamed), *type);
+      if (seen_.insert(object.key).second) add(std::move(object));
+    }
+    if (!page->continueToken.empty()) note(name, "there are more than " + std::to_string(kMostSpecObjects));
+    return page->continueToken.empty();
+  }
+
+  // Of what is in a Namespace, or of a CRD's type, the labels: webhooks may select by them.
+  void readContent() {
+    if (asked_.type == kube::kCustomResourceDefinitions) {
+      list(kube::definedBy(asked_.name), {}, Content::Metadata);
+      list(kube::kNamespaces, {}, Content::Metadata);
+      return;
+    }
+    if (asked_.type != kube::kNamespaces) {
+      if (!asked_.namespaceName.empty()) get(kube::namespaceKey(asked_.namespaceName));
+      readCrd(asked_.type);
+      return;
+    }
+    const auto space = cluster_.graph.find(asked_);
+    std::set<kube::GroupResource> types;
+    if (space) {
+      for (graph::OutEdges edge(cluster_.graph, graph::vertexOf(*space)); !edge.atEnd(); edge.next()) {
+        if (edge.kind() == graph::EdgeKind::Content)
+          types.insert(cluster_.graph.key(graph::objectOf(edge.target())).type);
+      }
+    }
+    for (const kube::GroupResource& type : types) {
+      const bool isReadWhole =
+          type == kube::kPods || type == kube::kServices || type == kube::kEndpointSlices;
+      list(type, asked_.name, isReadWhole ? Content::Whole : Content::Metadata);
+      readCrd(type);
+    }
+  }
+
+  void readCrd(const kube::GroupResource& type) {
+    const kube::ObjectKey crd = kube::crdKey(type);
+    if (cluster_.graph.find(crd)) get(crd);
+  }
+
+  void readStorage(const kube::Object& object) {
+    if (!object.meta.deletionTimestamp) return;
+    if (asked_.type == kube::kPersistentVolumeClaims) readPods(asked_);
+    if (asked_.type != kube::kPersistentVolumes) return;
+    list(kube::kVolumeAttachments, {}, Content::Whole);
+    const auto claim = kube::claimOf(object.content);
+    if (claim && get(*claim) != nullptr) readPods(*claim);
+  }
+
+  void readPods(const kube::ObjectKey& claim) { list(kube::kPods, claim.namespaceName, Content::Whole); }
+
+  void readNodes() {
+    std::set<std::string> nodes;
+    for (const kube::Object& one : objects_) {
+      if (one.key.type == kube::kPods) nodes.insert(kube::nodeThatEnds(one));
+    }
+    nodes.erase(std::string());
+    for (const std::string& node : nodes) get({kube::kNodes, "", node});
+  }
+
+  // Whom the API server calls, and who is behind that.
+  void readCallers() {
+    list(kube::kValidatingWebhookConfigurations, {}, Content::Whole);
+    list(kube::kMutatingWebhookConfigurations, {}, Content::Whole);
+    if (asked_.type == kube::kNamespaces) list(kube::kApiServices, {}, Content::Whole);
+    std::set<kube::ObjectKey> services;
+    const auto add = [&](const std::optional<kube::CallAddress>& address) {
+      if (address && !address->isUrl()) services.insert(address->service);
+    };
+    for (const kube::Object& one : objects_) {
+      for (const kube::CalledWebhook& webhook : kube::webhooksOf(one.key.type, one.content)) {
+        if (!webhook.failureIsIgnored) add(webhook.address);
+      }
+      if (one.key.type == kube::kCustomResourceDefinitions) add(kube::calledConversionOf(one.content));
+      if (one.key.type == kube::kApiServices) add(kube::aggregatedServerOf(one.content));
+    }
+    for (const kube::ObjectKey& service : services) readService(service);
+  }
+
+  void readService(const kube::ObjectKey& service) {
+    if (get(service) == nullptr) return;
+    const bool isRead = list(kube::kEndpointSlices, service.namespaceName, Content::Whole,
+                             std::string(kube::kServiceNameLabel) + "=" + service.name);
+    if (!isRead) unknown_.insert(service);
+  }
+
+  // What no watch follows, and is the middle of a chain.
+  void addToGraph() {
+    for (const auto& [object, blockers] : cluster_.specBlockers) {
+      for (const admission::SpecBlocker& blocker : blockers) {
+        for (const kube::ObjectKey& other : blocker.objects) addToGraph(other);
+      }
+      addToGraph(object);
+    }
+  }
+
+  void addToGraph(const kube::ObjectKey& key) {
+    const kube::Object* object = found(key);
+    if (object == nullptr || cluster_.graph.find(key)) return;
+    cluster_.graph.upsert(cluster_.graph.internType(key.type), object->meta);
+  }
+
+  void note(const kube::GroupResource& type, std::string why) {
+    if (!unread_.insert(type).second) return;
+    types_ += (types_.empty() ? "" : ", ") + toString(type);
+    if (why_.empty()) why_ = std::move(why);
+  }
+
+  std::string sentence() const {
+    if (unread_.empty()) return {};
+    return "not all that could keep " + toString(asked_) +
+           " is known here, as these cannot be read: " + types_ + " (" + why_ + ")";
+  }
+
+  const ObjectClient client_;
+  const kube::ObjectKey& asked_;
+  admission::KnownCluster& cluster_;
+  std::deque<kube::Object> objects_;  // that were read; pointers to them stay
+  std::map<kube::ObjectKey, const kube::Object*> byKey_;
+  std::set<kube::ObjectKey> seen_;     // that were read, or looked for
+  std::set<kube::ObjectKey> unknown_;  // that could not be read
+  std::set<kube::GroupResource> unread_;
+  std::string types_;  // these, in words
+  std::string why_;    // of the first of them
+};
+
+}  // namespace
+
+std::string addSpecBlockers(client::ApiServer& server, const kube::ObjectKey& object,
+                            admission::KnownCluster& cluster) {
+  return SpecReader(server, object, cluster).run();
+}
+
+}  // namespace lastout::server
