@@ -140,15 +140,22 @@ std::optional<CallAddress> aggregatedServerOf(const Value& apiService) {
   return address.isUrl() ? std::nullopt : std::optional<CallAddress>(address);
 }
 
-bool hasPort(const Value& service, int64_t port) {
-  const Value::List& ports = listAt(service, {"spec", "ports"});
-  if (ports.empty() || endpointSourceOf(service) == EndpointSource::External) return true;
-  return std::any_of(ports.begin(), ports.end(), [&](const Value& one) {
+std::optional<std::set<int64_t>> calledPortsOf(const Value& service) {
+  const Value::List& list = listAt(service, {"spec", "ports"});
+  if (list.empty() || endpointSourceOf(service) == EndpointSource::External) return std::nullopt;
+  std::set<int64_t> ports;
+  for (const Value& one : list) {
     const Value* number = one.find("port");
     const std::string& protocol = textAt(one, {"protocol"});
-    return number != nullptr && number->asInteger() != nullptr && *number->asInteger() == port &&
-           (protocol.empty() || protocol == "TCP");
-  });
+    const bool isTcp = protocol.empty() || protocol == "TCP";
+    if (isTcp && number != nullptr && number->asInteger() != nullptr) ports.insert(*number->asInteger());
+  }
+  return ports;
+}
+
+bool hasPort(const Value& service, int64_t port) {
+  const auto ports = calledPortsOf(service);
+  return !ports || ports->contains(port);
 }
 
 EndpointSource endpointSourceOf(const Value& service) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct CallAddress {
   ObjectKey service;  // without a name: by a URL
   int64_t port = 443;
   bool isUrl() const { return service.name.empty(); }
+  friend bool operator==(const CallAddress&, const CallAddress&) = default;
 };
 
 // The requests for one object about which a webhook is asked.
@@ -68,8 +70,10 @@ std::optional<CallAddress> calledConversionOf(const Value& crd);
 // itself.
 std::optional<CallAddress> aggregatedServerOf(const Value& apiService);
 
-// True if the Service has a port of that number, or leads out of the cluster; true of one whose manifest has
-// no list of ports.
+// Returns the numbers of the Service's ports at which it can be called; nullopt: any, as it leads out of the
+// cluster, or its manifest has no list of ports.
+std::optional<std::set<int64_t>> calledPortsOf(const Value& service);
+// True if one of them is that number.
 bool hasPort(const Value& service, int64_t port);
 
 // How a Service gets its endpoints.
