@@ -34,28 +34,17 @@ std::vector<Item> without(const std::vector<Item>& items, const std::vector<Item
   return left;
 }
 
-// Whether its type was seen, and what is in doubt about it, nobody wrote.
-bool asksForTheSame(const Criterion& one, const Criterion& other) {
-  return conditionOf(one) == conditionOf(other);
-}
-
 void addCriteria(const CriticalService& former, const CriticalService& now, std::vector<std::string>& found) {
   if (!now.notUnderstood.empty()) return;  // it has one that is never met
   const std::vector<Criterion> criteria = writtenCriteria(now);
   for (const Criterion& criterion : writtenCriteria(former)) {
-    auto same = std::ranges::find_if(
-        criteria, [&](const Criterion& other) { return asksForTheSame(other, withoutException(criterion)); });
-    if (same == criteria.end())
-      same = std::ranges::find_if(criteria,
-                                  [&](const Criterion& other) { return asksForTheSame(other, criterion); });
-    const bool isExcepting = std::ranges::any_of(
-        criteria, [&](const Criterion& other) { return asksForTheSame(withoutException(other), criterion); });
-    if (same == criteria.end() && isExcepting)
+    const Criterion* still = findStill(criteria, criterion);
+    if (still == nullptr && !exceptionFrom(criteria, criterion).empty())
       found.push_back("spec.criteria has " + std::string(criticalservice::kExceptField) + " for " +
                       toString(criterion));
-    else if (same == criteria.end())
+    else if (still == nullptr)
       found.push_back("spec.criteria does not have " + toString(criterion) + " any more");
-    else if (isMetIfNotInstalled(*same) && !isMetIfNotInstalled(criterion))
+    else if (isMetIfNotInstalled(*still) && !isMetIfNotInstalled(criterion))
       found.push_back("spec.criteria has ifNotInstalled: Met for " + toString(criterion));
   }
 }

@@ -43,6 +43,24 @@ void applyAgain(benchmark::State& state) {
 }
 BENCHMARK(applyAgain)->Arg(1000)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond);
 
+// An object goes and comes back, whose finalizer so many conditions are on that leave out a namespace each.
+void changeUnderExceptions(benchmark::State& state) {
+  Graph graph = makeGraph(1000);
+  graph.addCondition(finalizerCondition());
+  for (int64_t number = 0; number < state.range(0); ++number) {
+    Condition condition = finalizerCondition();
+    condition.exceptNamespace = "provider-" + std::to_string(number);
+    graph.addCondition(condition);
+  }
+  const TypeId type = graph.internType(instanceType());
+  const kube::ObjectMeta& meta = metas(1000).back();
+  for (auto _ : state) {
+    graph.remove({instanceType(), meta.namespaceName, meta.name});
+    graph.upsert(type, meta);
+  }
+}
+BENCHMARK(changeUnderExceptions)->Arg(0)->Arg(1)->Arg(1000);
+
 void holders(benchmark::State& state) {
   Graph graph = makeGraph(static_cast<uint32_t>(state.range(0)));
   const ConditionId condition = graph.addCondition(finalizerCondition());

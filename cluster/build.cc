@@ -39,9 +39,18 @@ const std::array<TypeRole, 15>& typeRoles() {
   return kRoles;
 }
 
+// An API server removes what terminates together with its last finalizer. A Pod stays for its grace period;
+// of a Namespace and a CRD the machine knows Kubernetes' own finalizer, whatever the manifest says.
+bool isRemoved(const kube::Object& object) {
+  const ModelRole role = roleOf(object.key.type);
+  return object.meta.deletionTimestamp && object.meta.finalizers.empty() && role != ModelRole::Pod &&
+         role != ModelRole::Namespace && role != ModelRole::Crd;
+}
+
 Slot addObject(Builder& builder, const kube::Object& object, bool present) {
-  const Slot slot = builder.addSlot(object.key, roleOf(object.key.type), &object, present);
-  if (builder.sources[slot] == &object && object.meta.deletionTimestamp)
+  const bool isThere = present && !isRemoved(object);
+  const Slot slot = builder.addSlot(object.key, roleOf(object.key.type), &object, isThere);
+  if (builder.sources[slot] == &object && object.meta.deletionTimestamp && isThere)
     builder.model.slots[slot].terminatingAtStart = true;
   if (builder.sources[slot] != nullptr && builder.sources[slot] != &object)
     checkRepeated(builder, *builder.sources[slot], object, !present);

@@ -1,10 +1,7 @@
 // A name that two manifests describe. The machine has one object of it, made as the first says; so what it
 // uses of the second must be the same.
 #include <algorithm>
-#include <optional>
-#include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -72,25 +69,9 @@ std::vector<std::string> otherSpecFinalizers(const kube::Object& space) {
   return finalizers;
 }
 
-// The ports of a Service: number, protocol, and the name that their target has.
-std::set<std::tuple<int64_t, std::string, std::string>> portsOf(const kube::Object& service) {
-  std::set<std::tuple<int64_t, std::string, std::string>> ports;
-  for (const kube::Value& port : kube::listAt(service.content, {"spec", "ports"})) {
-    const kube::Value* number = port.find("port");
-    if (number == nullptr || number->asInteger() == nullptr) continue;
-    const std::string& protocol = kube::textAt(port, {"protocol"});
-    ports.emplace(*number->asInteger(), protocol.empty() ? "TCP" : protocol,
-                  kube::textAt(port, {"targetPort"}));
-  }
-  return ports;
-}
-
 // Returns true if both CRDs serve the same versions, and objects are converted by the same webhook or none.
 bool sameVersions(const kube::Object& a, const kube::Object& b) {
-  const auto conversion = [](const kube::Object& crd) {
-    const auto called = kube::calledConversionOf(crd.content);
-    return called ? std::optional(std::tuple(called->service, called->port)) : std::nullopt;
-  };
+  const auto conversion = [](const kube::Object& crd) { return kube::calledConversionOf(crd.content); };
   const auto served = [](const kube::Object& crd) { return kube::servedVersions({}, &crd.content); };
   return conversion(a) == conversion(b) && served(a) == served(b);
 }
@@ -100,48 +81,15 @@ int64_t replicasIn(const kube::Object& object) {
   return replicas == nullptr || replicas->asInteger() == nullptr ? 1 : *replicas->asInteger();
 }
 
-// Of a webhook: whether its failures count, where it is served, and what it is called for.
-bool sameWebhook(const kube::Value& a, const kube::Value& b) {
-  const auto policy = [](const kube::Value& webhook) {
-    return std::string_view(kube::textAt(webhook, {"failurePolicy"}));
-  };
-  const auto sameField = [&](std::initializer_list<std::string_view> path) {
-    return same(a.at(path), b.at(path));
-  };
-  const auto port = [](const kube::Value& webhook) {
-    const kube::Value* number = webhook.at({"clientConfig", "service", "port"});
-    return number == nullptr || number->asInteger() == nullptr ? kube::CallAddress().port
-                                                               : *number->asInteger();
-  };
-  const auto scope = [](const kube::Value& rule) {
-    const std::string_view given = kube::textAt(rule, {"scope"});
-    return given.empty() ? std::string_view("*") : given;
-  };
-  const auto sameRule = [&](const kube::Value& left, const kube::Value& right) {
-    return same(left.find("apiGroups"), right.find("apiGroups")) &&
-           same(left.find("apiVersions"), right.find("apiVersions")) &&
-           same(left.find("resources"), right.find("resources")) &&
-           same(left.find("operations"), right.find("operations")) && scope(left) == scope(right);
-  };
-  const kube::Value* left = a.find("rules");
-  const kube::Value* right = b.find("rules");
-  const bool lists = left != nullptr && right != nullptr && left->asList() != nullptr && right->asList();
-  const bool sameRules = lists ? std::equal(left->asList()->begin(), left->asList()->end(),
-                                            right->asList()->begin(), right->asList()->end(), sameRule)
-                               : same(left, right);
-  return sameRules && (policy(a) == "Ignore") == (policy(b) == "Ignore") &&
-         sameField({"clientConfig", "service", "namespace"}) &&
-         sameField({"clientConfig", "service", "name"}) && port(a) == port(b) &&
-         sameField({"namespaceSelector"}) && sameField({"objectSelector"});
-}
-
+// Of each webhook: whether its failures count, where it is served, and what it is called for.
 bool sameWebhooks(const kube::Object& a, const kube::Object& b) {
-  const kube::Value* left = a.content.find("webhooks");
-  const kube::Value* right = b.content.find("webhooks");
-  if (left == nullptr || right == nullptr || left->asList() == nullptr || right->asList() == nullptr)
-    return same(left, right);
-  return std::equal(left->asList()->begin(), left->asList()->end(), right->asList()->begin(),
-                    right->asList()->end(), sameWebhook);
+  const std::vector<kube::CalledWebhook> left = kube::webhooksOf(a.key.type, a.content);
+  const std::vector<kube::CalledWebhook> right = kube::webhooksOf(b.key.type, b.content);
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](const kube::CalledWebhook& one, const kube::CalledWebhook& other) {
+                      return one.matches == other.matches && one.address == other.address &&
+                             one.failureIsIgnored == other.failureIsIgnored;
+                    });
 }
 
 // The first of the fields by which a StatefulSet makes and deletes claims that differs; empty: none does.
@@ -195,7 +143,9 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
   if (role == ModelRole::Crd && !sameVersions(first, again)) return "spec.versions or spec.conversion";
   if (again.key.type == kube::kServices && !sameAt(first, again, {"spec", "selector"}))
     return "spec.selector";
-  if (again.key.type == kube::kServices && portsOf(first) != portsOf(again)) return "spec.ports";
+  if (again.key.type == kube::kServices &&
+      kube::calledPortsOf(first.content) != kube::calledPortsOf(again.content))
+    return "spec.ports";
   if (again.key.type == kube::kServices && kube::isHeadless(first.content) != kube::isHeadless(again.content))
     return "spec.clusterIP";
   if (role == ModelRole::PersistentVolume &&

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cmd/commands.h"
+#include "cmd/load.h"
 #include "cmd/paths.h"
 #include "kube/messages.h"
 
@@ -127,25 +128,6 @@ tl::unexpected<kube::Errors> nothingMatches(const std::vector<std::string>& path
                              ": files match by their paths below the folders that are given");
 }
 
-using ReadyScenario = std::unique_ptr<const replay::Ready>;
-
-tl::expected<ReadyScenario, kube::Errors> readyOf(
-    tl::expected<std::optional<replay::Scenario>, kube::Errors> scenario) {
-  if (!scenario) return tl::unexpected(std::move(scenario.error()));
-  if (!*scenario) return ReadyScenario();
-  auto compiled = replay::compile(**scenario);
-  if (!compiled) return tl::unexpected(std::move(compiled.error()));
-  return std::make_unique<const replay::Ready>(replay::Ready{std::move(**scenario), std::move(*compiled)});
-}
-
-// Sets the former scenario, or why it cannot be read.
-void setBefore(ScenarioPair& pair, tl::expected<ReadyScenario, kube::Errors> before) {
-  if (before)
-    pair.before = std::move(*before);
-  else
-    pair.whyNoBefore = kube::toString(before.error().front());
-}
-
 // Returns the file's path below `path`; empty: the file is `path` itself.
 std::string nameIn(const std::string& path, const std::string& file) {
   return isFolder(path) ? fs::path(file).lexically_relative(path).generic_string() : std::string();
@@ -164,14 +146,17 @@ class PairLoader {
     if (!before) return tl::unexpected(std::move(before.error()));
     const bool isNamed = !isFolder(paths.now);
     isMatched_ = isMatched_ || paths.isSameBelow;
-    std::map<std::string, PathPair> files;
+    std::map<std::string, prove::FilePair> files;
     for (const std::string& file : *now) files[nameIn(paths.now, file)].now = file;
     for (const std::string& file : *before) files[nameIn(paths.before, file)].before = file;
-    for (auto& [name, pair] : files) load(pair, isNamed);
+    for (auto& [name, pair] : files) {
+      pair.isNamed = isNamed;
+      load(pair);
+    }
     return {};
   }
 
-  tl::expected<std::vector<ScenarioPair>, kube::Errors> take(const std::vector<std::string>& paths) {
+  tl::expected<std::vector<prove::ScenarioPair>, kube::Errors> take(const std::vector<std::string>& paths) {
     if (!errors_.empty()) return tl::unexpected(std::move(errors_));
     if (pairs_.empty())
       return tl::unexpected(
@@ -184,41 +169,29 @@ class PairLoader {
   }
 
  private:
-  void load(const PathPair& files, bool isNamed) {
+  void load(const prove::FilePair& files) {
     const std::string& file = files.now.empty() ? files.before : files.now;
     if (!seen_.insert(fs::path(file).lexically_normal().string()).second) return;
-    ScenarioPair pair;
-    if (!files.now.empty()) {
-      auto now = readyOf(isNamed ? named(files.now) : replay::loadIfScenario(files.now));
-      if (!now) {
-        errors_.insert(errors_.end(), now.error().begin(), now.error().end());
-        return;
-      }
-      pair.now = std::move(*now);
+    auto pair = prove::loadPair(files);
+    if (!pair) {
+      errors_.insert(errors_.end(), pair.error().begin(), pair.error().end());
+      return;
     }
-    if (!files.before.empty()) setBefore(pair, readyOf(replay::loadIfScenario(files.before)));
-    // Leaves out what is no scenario on either side, and what could not be read and is gone.
-    if (pair.now == nullptr && pair.before == nullptr) return;
-    isMatched_ = isMatched_ || (pair.now != nullptr && (pair.before != nullptr || !pair.whyNoBefore.empty()));
-    pairs_.push_back(std::move(pair));
-  }
-
-  static tl::expected<std::optional<replay::Scenario>, kube::Errors> named(const std::string& file) {
-    auto scenario = replay::load(file);
-    if (!scenario) return tl::unexpected(std::move(scenario.error()));
-    return std::optional<replay::Scenario>(std::move(*scenario));
+    if (!*pair) return;
+    const bool isBefore = (*pair)->before != nullptr || !(*pair)->whyNoBefore.empty();
+    isMatched_ = isMatched_ || ((*pair)->now != nullptr && isBefore);
+    pairs_.push_back(std::move(**pair));
   }
 
   const ChangedFrom& from_;
-  std::vector<ScenarioPair> pairs_;
+  std::vector<prove::ScenarioPair> pairs_;
   kube::Errors errors_;
   std::set<std::string> seen_;  // files, so that each counts once
   bool isMatched_ = false;      // the folder holds one of the paths, or something for one of the files
 };
 
-tl::expected<std::vector<ScenarioPair>, kube::Errors> loadScenarioPairs(const std::vector<PathPair>& paths,
-                                                                        const std::vector<std::string>& given,
-                                                                        const ChangedFrom& from) {
+tl::expected<std::vector<prove::ScenarioPair>, kube::Errors> loadScenarioPairs(
+    const std::vector<PathPair>& paths, const std::vector<std::string>& given, const ChangedFrom& from) {
   if (kube::Errors errors = refusedScenarioPaths(given); !errors.empty())
     return tl::unexpected(std::move(errors));
   PairLoader loader(from);
@@ -228,19 +201,22 @@ tl::expected<std::vector<ScenarioPair>, kube::Errors> loadScenarioPairs(const st
   return loader.take(given);
 }
 
-tl::expected<ReadyScenario, kube::Errors> deletionsIn(const std::vector<std::string>& files,
-                                                      const std::vector<std::string>& references) {
-  const auto inputs = readInputs(files);
-  if (!inputs) return tl::unexpected(inputs.error());
-  auto scenario = replay::scenarioOfDeletions(*inputs, references);
-  if (!scenario) return tl::unexpected(std::move(scenario.error()));
-  return readyOf(std::optional<replay::Scenario>(std::move(*scenario)));
+using Inputs = tl::expected<std::vector<replay::InputFile>, kube::Errors>;
+
+// None, if there are no files.
+Inputs inputsIn(const std::vector<std::string>& files) {
+  return files.empty() ? Inputs() : readInputs(files);
+}
+
+std::vector<prove::ScenarioPair> onePair(prove::ScenarioPair pair) {
+  std::vector<prove::ScenarioPair> pairs;
+  pairs.push_back(std::move(pair));
+  return pairs;
 }
 
 // Loads all manifests of a side as one scenario.
-tl::expected<std::vector<ScenarioPair>, kube::Errors> loadDeletionPair(const std::vector<PathPair>& paths,
-                                                                       const std::vector<std::string>& given,
-                                                                       const ChangedFrom& from) {
+tl::expected<std::vector<prove::ScenarioPair>, kube::Errors> loadDeletionPair(
+    const std::vector<PathPair>& paths, const std::vector<std::string>& given, const ChangedFrom& from) {
   std::vector<std::string> now;
   std::vector<std::string> before;
   bool isMatched = false;
@@ -257,46 +233,24 @@ tl::expected<std::vector<ScenarioPair>, kube::Errors> loadDeletionPair(const std
     for (const std::string& file : *former)
       isMatched = isMatched || names.contains(nameIn(pair.before, file));
   }
-  std::vector<ScenarioPair> pairs(1);
-  if (now.empty() && isMatched && !before.empty())
-    setBefore(pairs.front(), deletionsIn(before, from.references));
-  if (pairs.front().before != nullptr) return pairs;  // all of it is gone
-  if (now.empty())
-    return refused(from.folder,
-                   "no .yaml, .yml or .json file is in " + kube::listed(given, 3) + ", but for this folder");
-  if (before.empty()) return nothingMatches(given, from.folder);
-  auto ready = deletionsIn(now, from.references);
-  if (!ready) return tl::unexpected(std::move(ready.error()));
-  pairs.front().now = std::move(*ready);
-  setBefore(pairs.front(), deletionsIn(before, from.references));
-  // Refuses a folder that has nothing to do with what is now, neither by its names nor by what it holds.
-  if (pairs.front().before == nullptr && !isMatched) return nothingMatches(given, from.folder);
-  return pairs;
-}
-
-std::vector<std::string> filesReadFor(const replay::Ready* ready) {
-  if (ready == nullptr) return {};
-  std::vector<std::string> files{ready->scenario.file};
-  files.insert(files.end(), ready->scenario.moreFiles.begin(), ready->scenario.moreFiles.end());
-  return files;
+  if (before.empty() && !now.empty()) return nothingMatches(given, from.folder);
+  // All of it may be gone.
+  const bool isGone = now.empty() && isMatched;
+  if (!now.empty() || isGone) {
+    auto pair = prove::pairOfDeletions(inputsIn(now), inputsIn(before), from.references);
+    if (!pair) return tl::unexpected(std::move(pair.error()));
+    // Refuses a folder that has nothing to do with what is now, neither by its names nor by what it holds.
+    if (!isGone && pair->before == nullptr && !isMatched) return nothingMatches(given, from.folder);
+    if (!isGone || pair->before != nullptr) return onePair(std::move(*pair));
+  }
+  return refused(from.folder,
+                 "no .yaml, .yml or .json file is in " + kube::listed(given, 3) + ", but for this folder");
 }
 
 }  // namespace
 
-bool ScenarioPair::isUnchanged() const {
-  const std::vector<std::string> former = filesReadFor(before.get());
-  const std::vector<std::string> current = filesReadFor(now.get());
-  if (former.empty()) return false;
-  return std::ranges::equal(former, current, [](const std::string& one, const std::string& other) {
-    if (one.starts_with('<') || other.starts_with('<')) return false;  // the standard input
-    const kube::Result<std::string> text = readInput(one);
-    const kube::Result<std::string> otherText = readInput(other);
-    return text && otherText && *text == *otherText;
-  });
-}
-
-tl::expected<std::vector<ScenarioPair>, kube::Errors> loadPairs(const std::vector<std::string>& paths,
-                                                                const ChangedFrom& from) {
+tl::expected<std::vector<prove::ScenarioPair>, kube::Errors> loadPairs(const std::vector<std::string>& paths,
+                                                                       const ChangedFrom& from) {
   if (auto checked = checkFolder(from.folder); !checked) return tl::unexpected(kube::Errors{checked.error()});
   const auto pathPairs = pairPaths(paths, from.folder);
   if (!pathPairs) return tl::unexpected(pathPairs.error());
@@ -304,18 +258,19 @@ tl::expected<std::vector<ScenarioPair>, kube::Errors> loadPairs(const std::vecto
                                        : loadDeletionPair(*pathPairs, paths, from);
   if (!pairs) return pairs;
   std::vector<const replay::Ready*> current;
-  for (const ScenarioPair& pair : *pairs) {
+  for (const prove::ScenarioPair& pair : *pairs) {
     if (pair.now != nullptr) current.push_back(pair.now.get());
   }
   if (auto warned = warnAbout(current); !warned) return tl::unexpected(std::move(warned.error()));
   return pairs;
 }
 
-std::vector<std::string> filesOf(const std::vector<ScenarioPair>& pairs) {
+std::vector<std::string> filesOf(const std::vector<prove::ScenarioPair>& pairs) {
   std::vector<std::string> files;
-  for (const ScenarioPair& pair : pairs) {
+  for (const prove::ScenarioPair& pair : pairs) {
     for (const auto* side : {pair.before.get(), pair.now.get()}) {
-      const std::vector<std::string> read = filesReadFor(side);
+      if (side == nullptr) continue;
+      const std::vector<std::string> read = prove::filesOf(*side);
       files.insert(files.end(), read.begin(), read.end());
     }
   }

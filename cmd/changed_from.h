@@ -1,24 +1,13 @@
 // ChangedFrom: what stands in the folder of --changed-from for the paths of a command line.
 #pragma once
 
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "cmd/load.h"
+#include "kube/result.h"
+#include "prove/scenario_pairs.h"
 
 namespace lastout::cmd {
-
-// A scenario as it was and as it is, each nullptr where it is not there.
-struct ScenarioPair {
-  std::unique_ptr<const replay::Ready> before;
-  std::unique_ptr<const replay::Ready> now;
-  std::string whyNoBefore;  // what is wrong with the former file; empty: nothing is, or there is none
-
-  // True if both were read from the same bytes, so that what is true of one is true of the other.
-  bool isUnchanged() const;
-};
 
 struct ChangedFrom {
   std::string folder;
@@ -31,10 +20,10 @@ struct ChangedFrom {
 // folder itself, and a file for the one of its name in it. What is in the folder is no part of what is now.
 // Warnings about what is now go to the standard error. Fails on what is now and cannot be read, and where
 // the folder holds neither one of the paths nor anything that matches.
-tl::expected<std::vector<ScenarioPair>, kube::Errors> loadPairs(const std::vector<std::string>& paths,
-                                                                const ChangedFrom& from);
+tl::expected<std::vector<prove::ScenarioPair>, kube::Errors> loadPairs(const std::vector<std::string>& paths,
+                                                                       const ChangedFrom& from);
 
 // All files of both sides that were read.
-std::vector<std::string> filesOf(const std::vector<ScenarioPair>& pairs);
+std::vector<std::string> filesOf(const std::vector<prove::ScenarioPair>& pairs);
 
 }  // namespace lastout::cmd

@@ -66,11 +66,10 @@ tl::expected<Scenarios, kube::Errors> loadDeletions(const std::vector<std::strin
   if (!files) return tl::unexpected(files.error());
   auto scenario = replay::scenarioOfDeletions(*files, references);
   if (!scenario) return tl::unexpected(std::move(scenario.error()));
-  auto compiled = replay::compile(*scenario);
-  if (!compiled) return tl::unexpected(std::move(compiled.error()));
+  auto ready = replay::readyOf(std::move(*scenario));
+  if (!ready) return tl::unexpected(std::move(ready.error()));
   Scenarios all;
-  all.push_back(
-      std::make_unique<const replay::Ready>(replay::Ready{std::move(*scenario), std::move(*compiled)}));
+  all.push_back(std::move(*ready));
   return warned(std::move(all));
 }
 

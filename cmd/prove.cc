@@ -126,31 +126,18 @@ kube::Result<void> finish(OutputFiles& outputs, const std::vector<ProofReport>& 
   return write(outputs, judged);
 }
 
-// Proves how it was with the end that is expected now, so that both proofs answer the same question:
-// `before`, `never` and `exists` have to hold in every order only where it is not expected to get stuck.
-ProofReport proveFormer(const ScenarioPair& pair, const prove::ProofScope& question, Progress& progress) {
-  if (pair.before->scenario.expect.ends != pair.now->scenario.expect.ends) {
-    replay::Scenario scenario = pair.before->scenario;
-    scenario.expect.ends = pair.now->scenario.expect.ends;
-    auto compiled = replay::compile(scenario);
-    if (compiled) {
-      const replay::Ready asked{std::move(scenario), std::move(*compiled)};
-      return prove(asked, question, false, progress);
-    }
-  }
-  return prove(*pair.before, question, false, progress);
-}
-
-prove::ProofChange compared(const ScenarioPair& pair, const ProveOptions& options, Progress& progress) {
+prove::ProofChange compared(const prove::ScenarioPair& pair, const ProveOptions& options,
+                            Progress& progress) {
   if (pair.now == nullptr)
     return prove::removedScenario(pair.before->scenario.file, pair.before->scenario.name);
   prove::ProofScope question = scopeOf(*pair.now, options);
-  const bool isUnchanged = pair.isUnchanged();
-  question.allEnds = pair.before != nullptr && !isUnchanged;
+  const bool isUnchanged = prove::isUnchanged(pair);
+  question.isCompared = pair.before != nullptr && !isUnchanged;
   ProofReport now = prove(*pair.now, question, false, progress);
   if (isUnchanged) return prove::unchangedScenario(std::move(now), pair.before->scenario.file);
   if (pair.before == nullptr) return prove::addedScenario(std::move(now), pair.whyNoBefore);
-  const ProofReport before = proveFormer(pair, question, progress);
+  const auto asked = prove::askedAsNow(pair);
+  const ProofReport before = prove(asked != nullptr ? *asked : *pair.before, question, false, progress);
   return prove::compareProofs({*pair.before, before}, {*pair.now, now});
 }
 
@@ -171,7 +158,7 @@ int runCompare(const ProveOptions& options) {
   Progress progress(std::cerr, terminalOf(STDERR_FILENO, client::processEnvironment()));
   std::vector<prove::ProofChange> changes;
   changes.reserve(pairs->size());
-  for (const ScenarioPair& pair : *pairs) changes.push_back(compared(pair, options, progress));
+  for (const prove::ScenarioPair& pair : *pairs) changes.push_back(compared(pair, options, progress));
   progress.clear();
   std::ranges::stable_sort(changes, {}, &prove::ProofChange::result);
   if (auto written = write(*outputs, changes); !written) return badInput(written.error());

@@ -1,6 +1,7 @@
 #include "criticalservice/critical_service.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "kube/well_known.h"
@@ -8,6 +9,18 @@
 namespace lastout::criticalservice {
 
 namespace {
+
+// The criterion without its exception comes first: it asks for more.
+template <class AskForTheSame>
+const Criterion* findStillBy(const std::vector<Criterion>& criteria, const Criterion& criterion,
+                             AskForTheSame askForTheSame) {
+  for (const Criterion& wanted : {withoutException(criterion), criterion}) {
+    for (const Criterion& one : criteria) {
+      if (askForTheSame(one, wanted)) return &one;
+    }
+  }
+  return nullptr;
+}
 
 kube::Value text(std::string_view value) { return kube::Value{std::string(value), {}}; }
 
@@ -117,10 +130,23 @@ Criterion withoutException(Criterion criterion) {
   return criterion;
 }
 
+const Criterion* findStill(const std::vector<Criterion>& criteria, const Criterion& criterion) {
+  return findStillBy(criteria, criterion, [](const Criterion& one, const Criterion& other) {
+    return conditionOf(one) == conditionOf(other);
+  });
+}
+
 bool isStillIn(const std::vector<Criterion>& criteria, const Criterion& criterion) {
-  const Criterion whole = withoutException(criterion);
-  return std::ranges::any_of(criteria,
-                             [&](const Criterion& one) { return one == criterion || one == whole; });
+  return findStillBy(criteria, criterion, std::equal_to<>()) != nullptr;
+}
+
+std::string exceptionFrom(const std::vector<Criterion>& criteria, const Criterion& criterion) {
+  for (const Criterion& one : criteria) {
+    const auto* finalizer = std::get_if<FinalizerCriterion>(&one);
+    if (finalizer != nullptr && conditionOf(withoutException(one)) == conditionOf(criterion))
+      return finalizer->exceptNamespace;
+  }
+  return {};
 }
 
 bool isWeaker(DeletionIntent former, DeletionIntent now) { return now > former; }

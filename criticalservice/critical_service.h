@@ -114,8 +114,15 @@ bool isMetIfNotInstalled(const Criterion& criterion);
 bool leavesOut(const FinalizerCriterion& criterion, const kube::ObjectKey& object);
 // The same criterion without `exceptProviderNamespace`.
 Criterion withoutException(Criterion criterion);
-// Returns true if the criterion goes on to be asked for: by itself, or by one that leaves nothing out.
+// Returns the criterion by which it goes on to be asked for what `criterion` asks for: one that leaves
+// nothing out, else the same; nullptr: there is neither. `ifNotInstalled` does not count, nor what nobody
+// wrote.
+const Criterion* findStill(const std::vector<Criterion>& criteria, const Criterion& criterion);
+// Returns true if there is such a criterion that is otherwise the same in all.
 bool isStillIn(const std::vector<Criterion>& criteria, const Criterion& criterion);
+// Returns the namespace that is left out where it goes on to be asked for all else of what `criterion` asks
+// for; empty: it is not.
+std::string exceptionFrom(const std::vector<Criterion>& criteria, const Criterion& criterion);
 // Returns true if a CriticalService guards less by the intent `now` than by `former`.
 bool isWeaker(DeletionIntent former, DeletionIntent now);
 // The same of the enforcement. Each of the two keeps the provider where the other does not

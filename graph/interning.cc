@@ -267,24 +267,45 @@ void add(uint32_t& count, uint32_t difference) {
   count += difference;
 }
 
+// The count of the condition on this carrier that leaves out the node, if there is one.
+void countLeftOut(Tables& tables, uint32_t carrier, uint32_t node, uint32_t difference) {
+  if (tables.carriers[carrier].firstExcepting == kNone) return;
+  const uint32_t excepting = findExcepting(tables, carrier, findPartOf(tables, node));
+  if (excepting != kNone) add(tables.conditions.write(excepting).leftOut, difference);
+}
+
 // All counts of present objects that a node of this class is in.
 void count(Tables& tables, const ObjectClass& record, uint32_t node, uint32_t difference) {
   add(tables.types.write(record.type).objects, difference);
   add(tables.namespaces.write(record.namespaceNumber).objects, difference);
   for (uint32_t membership = record.firstMembership; membership != kNone;) {
     const Membership& member = tables.memberships[membership];
-    Carrier& carrier = tables.carriers.write(member.carrier);
-    add(carrier.holders, difference);
-    for (uint32_t at = carrier.firstExcepting; at != kNone; at = tables.conditions[at].nextOfTarget) {
-      if (!leavesOut(tables, tables.conditions[at], node)) continue;
-      add(tables.conditions.write(at).leftOut, difference);
-      break;  // the others leave out other namespaces
-    }
+    add(tables.carriers.write(member.carrier).holders, difference);
+    countLeftOut(tables, member.carrier, node, difference);
     membership = member.nextInClass;
   }
 }
 
 }  // namespace
+
+uint32_t hashExcepting(const Tables& tables, uint32_t carrier, uint32_t namespaceNumber) {
+  return finishHash(hashNumber(tables.hashSeed, uint64_t{carrier} << 32 | namespaceNumber));
+}
+
+uint32_t findExcepting(const Tables& tables, uint32_t carrier, uint32_t namespaceNumber) {
+  return tables.exceptingIndex.find(hashExcepting(tables, carrier, namespaceNumber), [&](uint32_t candidate) {
+    const ConditionRecord& condition = tables.conditions[candidate];
+    return condition.subject == carrier && condition.exceptNamespace == namespaceNumber;
+  });
+}
+
+uint32_t findPartOf(const Tables& tables, uint32_t node) {
+  const Node& object = tables.nodes[node];
+  const ObjectClass& objectClass = tables.classes[object.objectClass];
+  const bool isNamespace = tables.types[objectClass.type].role == Type::Role::Namespaces &&
+                           tables.namespaces[objectClass.namespaceNumber].name == kEmptyString;
+  return isNamespace ? findNamespace(tables, tables.strings.view(object.name)) : objectClass.namespaceNumber;
+}
 
 uint32_t findOrAddClass(Tables& tables, uint32_t type, std::string_view namespaceName, uint64_t namespaceHash,
                         std::span<const std::string_view> finalizers) {

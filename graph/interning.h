@@ -27,6 +27,13 @@ uint32_t findCarrier(const Tables& tables, uint32_t type, std::string_view final
 uint32_t acquireCarrier(Tables& tables, uint32_t type, std::string_view finalizer);
 void releaseCarrier(Tables& tables, uint32_t carrier);
 
+// The condition on this carrier that leaves out this namespace; kNone: there is none.
+uint32_t findExcepting(const Tables& tables, uint32_t carrier, uint32_t namespaceNumber);
+uint32_t hashExcepting(const Tables& tables, uint32_t carrier, uint32_t namespaceNumber);
+// The namespace that the node is part of, in it or as its Namespace; kNone: one that nothing is in and
+// nothing leaves out.
+uint32_t findPartOf(const Tables& tables, uint32_t node);
+
 // The class of present objects of `type` in the namespace, with these finalizers (sorted, without
 // duplicates). It exists while it has objects: the caller links one at once. `namespaceHash` is the name's
 // hashNamespaceName().

@@ -23,11 +23,8 @@ uint32_t findOnNode(const Tables& tables, uint32_t node, std::string_view uidTex
 // The condition on this carrier that leaves out this namespace, or none if that is empty; or kNone.
 uint32_t findOnCarrier(const Tables& tables, uint32_t carrier, std::string_view exceptNamespace) {
   if (exceptNamespace.empty()) return tables.carriers[carrier].condition;
-  uint32_t at = tables.carriers[carrier].firstExcepting;
-  while (at != kNone && tables.strings.view(tables.namespaces[tables.conditions[at].exceptNamespace].name) !=
-                            exceptNamespace)
-    at = tables.conditions[at].nextOfTarget;
-  return at;
+  const uint32_t except = findNamespace(tables, exceptNamespace);
+  return except == kNone ? kNone : findExcepting(tables, carrier, except);
 }
 
 uint32_t countLeftOut(const Tables& tables, const ConditionRecord& condition) {
@@ -70,6 +67,7 @@ uint32_t addFinalizer(Tables& tables, const Condition& condition) {
   record.leftOut = countLeftOut(tables, record);
   record.nextOfTarget = tables.carriers[carrier].firstExcepting;
   tables.carriers.write(carrier).firstExcepting = number;
+  tables.exceptingIndex.insert(hashExcepting(tables, carrier, except), number);
   return number;
 }
 
@@ -148,15 +146,7 @@ bool holdsObjectCondition(const Tables& tables, const ConditionRecord& condition
 }
 
 bool leavesOut(const Tables& tables, const ConditionRecord& condition, uint32_t node) {
-  if (condition.exceptNamespace == kNone) return false;
-  const Node& object = tables.nodes[node];
-  const ObjectClass& objectClass = tables.classes[object.objectClass];
-  if (objectClass.namespaceNumber == condition.exceptNamespace) return true;
-  if (tables.types[objectClass.type].role != Type::Role::Namespaces ||
-      tables.namespaces[objectClass.namespaceNumber].name != kEmptyString)
-    return false;
-  return tables.strings.view(object.name) ==
-         tables.strings.view(tables.namespaces[condition.exceptNamespace].name);
+  return condition.exceptNamespace != kNone && condition.exceptNamespace == findPartOf(tables, node);
 }
 
 uint32_t findCondition(const Tables& tables, const Condition& condition) {
@@ -204,6 +194,7 @@ void dropUnusedCondition(Tables& tables, uint32_t number) {
         tables.carriers.write(record.subject).condition = kNone;
       } else {
         unlinkFromTarget(tables, tables.carriers.write(record.subject).firstExcepting, number);
+        tables.exceptingIndex.erase(hashExcepting(tables, record.subject, record.exceptNamespace), number);
         releaseNamespace(tables, record.exceptNamespace);
       }
       releaseCarrier(tables, record.subject);

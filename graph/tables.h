@@ -218,6 +218,7 @@ struct Tables {
   HashIndex ownersByUid;
   HashIndex ownerKindIndex;
   HashIndex requirementIndex;
+  HashIndex exceptingIndex;  // Finalizer conditions that leave out a namespace, by their carriers and these
 };
 
 // Whether an Object condition's object is present, under the uid that it names if it names one.

@@ -50,15 +50,19 @@ bool isStorage(const Value& version) {
   return storage != nullptr && storage->asBool() != nullptr && *storage->asBool();
 }
 
-// The entry of spec.ports with that number, over TCP; nullptr: there is none.
+// Returns the number of an entry of spec.ports that API servers can call (over TCP); nullopt: they cannot.
+std::optional<int64_t> calledPortIn(const Value& entry) {
+  const Value* number = entry.find("port");
+  const std::string& protocol = textAt(entry, {"protocol"});
+  const bool isTcp = protocol.empty() || protocol == "TCP";
+  if (!isTcp || number == nullptr || number->asInteger() == nullptr) return std::nullopt;
+  return *number->asInteger();
+}
+
+// Returns the entry of spec.ports with that number, over TCP; nullptr: there is none.
 const Value* portOf(const Value& service, int64_t port) {
-  for (const Value& one : listAt(service, {"spec", "ports"})) {
-    const Value* number = one.find("port");
-    const std::string& protocol = textAt(one, {"protocol"});
-    if (number != nullptr && number->asInteger() != nullptr && *number->asInteger() == port &&
-        (protocol.empty() || protocol == "TCP"))
-      return &one;
-  }
+  for (const Value& one : listAt(service, {"spec", "ports"}))
+    if (calledPortIn(one) == port) return &one;
   return nullptr;
 }
 
@@ -180,6 +184,13 @@ std::string whyUnreachable(const Value& service, int64_t port) {
            "--enable-aggregator-routing";
   const bool hasPort = listAt(service, {"spec", "ports"}).empty() || portOf(service, port) != nullptr;
   return hasPort ? std::string() : "has no port " + std::to_string(port);
+}
+
+std::map<int64_t, std::string> calledPortsOf(const Value& service) {
+  std::map<int64_t, std::string> ports;
+  for (const Value& one : listAt(service, {"spec", "ports"}))
+    if (const auto number = calledPortIn(one)) ports.emplace(*number, textAt(one, {"targetPort"}));
+  return ports;
 }
 
 std::string targetPortName(const Value& service, int64_t port) {

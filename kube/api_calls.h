@@ -2,6 +2,7 @@
 // CRDs, and the servers behind APIServices.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct CallAddress {
   ObjectKey service;  // without a name: by a URL
   int64_t port = 443;
   bool isUrl() const { return service.name.empty(); }
+  friend bool operator==(const CallAddress&, const CallAddress&) = default;
 };
 
 // The requests for one object about which a webhook is asked.
@@ -80,6 +82,8 @@ bool isHeadless(const Value& service);
 // to be read after its name; empty: it can. Of one whose manifest has no list of ports, it has each of them.
 std::string whyUnreachable(const Value& service, int64_t port);
 
+// Returns the Service's ports that API servers can call (over TCP) by their numbers, each with targetPortName().
+std::map<int64_t, std::string> calledPortsOf(const Value& service);
 // Returns the name by which that port of the Service names the port of its Pods (targetPort); empty: it gives
 // a number.
 std::string targetPortName(const Value& service, int64_t port);

@@ -22,6 +22,7 @@ struct RuleWithOperations {
   // `resourceNames`, which only policies have; empty: any name. A request without a name (deletecollection)
   // matches none of them.
   std::vector<std::string> names;
+  friend bool operator==(const RuleWithOperations&, const RuleWithOperations&) = default;
 };
 
 struct MatchResources {
@@ -29,6 +30,7 @@ struct MatchResources {
   std::vector<RuleWithOperations> excluded;  // of policies
   LabelSelector namespaceSelector;
   LabelSelector objectSelector;
+  friend bool operator==(const MatchResources&, const MatchResources&) = default;
 };
 
 // The attributes of a request that rules match. Borrows its strings.

@@ -66,24 +66,17 @@ GuardedProviders providersOf(const Model& model) {
   return providers;
 }
 
-// The same criterion, or one that leaves nothing out; nullptr: there is neither.
-const GuardingCriterion* findCriterion(const GuardedProvider& provider, const Criterion& criterion) {
-  for (const Criterion& wanted : {criterion, withoutException(criterion)}) {
-    const auto found = provider.criteria.find(criticalservice::toString(wanted));
-    if (found != provider.criteria.end()) return &found->second;
-  }
-  return nullptr;
+std::vector<Criterion> criteriaOf(const GuardedProvider& provider) {
+  std::vector<Criterion> criteria;
+  for (const auto& [words, one] : provider.criteria) criteria.push_back(one.criterion);
+  return criteria;
 }
 
-// The namespace that is left out where the same criterion is still asked for; empty: it is not.
-std::string exceptionOf(const GuardedProvider& provider, const Criterion& criterion) {
-  for (const auto& [words, one] : provider.criteria) {
-    const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&one.criterion);
-    if (finalizer != nullptr &&
-        criticalservice::toString(withoutException(one.criterion)) == criticalservice::toString(criterion))
-      return finalizer->exceptNamespace;
-  }
-  return {};
+// By which it goes on to be asked for what the criterion asks for; nullptr: by none.
+const GuardingCriterion* findCriterion(const GuardedProvider& provider, const Criterion& criterion) {
+  const std::vector<Criterion> criteria = criteriaOf(provider);
+  const Criterion* still = findStill(criteria, criterion);
+  return still == nullptr ? nullptr : &provider.criteria.at(criticalservice::toString(*still));
 }
 
 // True if what the criterion waits for is there, or could be.
@@ -194,7 +187,8 @@ class GuardComparer {
     if (found == nullptr) {
       if (!isAbout(now_, criterion.criterion))
         result_.notes.push_back(provider + " no longer waits for " + words + ", which is not there either");
-      else if (const std::string except = exceptionOf(current, criterion.criterion); !except.empty())
+      else if (const std::string except = exceptionFrom(criteriaOf(current), criterion.criterion);
+               !except.empty())
         lose(provider, provider + " may be deleted while there is " + words + " in namespace " + except +
                            " (`" + std::string(criticalservice::kExceptField) + "`)");
       else

@@ -113,8 +113,22 @@ class Comparer {
   }
 
   void compareUnsafe() {
-    if (!now_.report.unsafe || before_.report.unsafe || !isBeforeKnown()) return;
-    add(WorseningKind::Unsafe, now_.report.unsafe->text).steps = now_.report.unsafe->steps;
+    if (!now_.report.unsafe || !isBeforeKnown()) return;
+    if (!before_.report.unsafe) {
+      add(WorseningKind::Unsafe, now_.report.unsafe->text).steps = now_.report.unsafe->steps;
+      return;
+    }
+    std::set<std::string> former;
+    for (const UnsafeCommit& commit : before_.report.proof.unsafeCommits)
+      former.insert(before_.ready.compiled.model.name(commit.object));
+    for (const UnsafeCommit& commit : now_.report.proof.unsafeCommits) {
+      const std::string name = now_.ready.compiled.model.name(commit.object);
+      if (former.contains(name)) continue;
+      Counterexample example = unsafeReportOf(now_.ready, commit);
+      Worsening& worse = add(WorseningKind::Unsafe, std::move(example.text));
+      worse.object = name;
+      worse.steps = std::move(example.steps);
+    }
   }
 
   void compareStuck() {
@@ -251,9 +265,7 @@ class Comparer {
     const bool isSame = now_.report.proof.verdict == before_.report.proof.verdict;
     const bool isNewlyWrong = std::ranges::any_of(
         change_.worse, [](const Worsening& one) { return one.kind < WorseningKind::Guard; });
-    if (now_.report.unsafe && before_.report.unsafe)
-      change_.notes.emplace_back("it is still UNSAFE; which deletions are unsafe is not compared");
-    else if (isWrong && isSame && !isNewlyWrong)
+    if (isWrong && isSame && !isNewlyWrong)
       change_.notes.push_back("it is still " + before + ", in no other way than before");
   }
 

@@ -15,7 +15,7 @@
 namespace lastout::prove {
 
 enum class WorseningKind : uint8_t {
-  Unsafe,      // an unsafe commit, and there was none
+  Unsafe,      // an unsafe commit, and there was none of that object
   Stuck,       // it gets stuck, and did not
   StuckEnd,    // it got stuck before, but never with all this left or missing
   Broken,      // an event comes too early that did not
@@ -29,8 +29,8 @@ std::string_view word(WorseningKind kind);
 
 struct Worsening {
   WorseningKind kind = WorseningKind::Stuck;
-  std::string text;                  // a sentence without its full stop
-  std::string object;                // Guard, Assumption: what it is about
+  std::string text;    // a sentence without its full stop
+  std::string object;  // Guard, Assumption, Unsafe where there was one of another: what it is about
   std::vector<NarratedStep> steps;   // Unsafe, Broken: an order that shows it
   std::optional<StuckReport> stuck;  // Stuck, StuckEnd
 };
@@ -53,9 +53,9 @@ struct ProofChange {
   std::vector<std::string> notes;     // what else is to be told: sentences without their full stops
 };
 
-// A scenario with what its proof found, made with ProofScope::allEnds. Both proofs of a comparison answer the
-// question that is asked now: where the end that is expected is another one, the former scenario is proven
-// with that of now.
+// A scenario with what its proof found, made with ProofScope::isCompared. Both proofs of a comparison answer
+// the question that is asked now: where the end that is expected is another one, the former scenario is
+// proven with that of now.
 struct ProvenScenario {
   const replay::Ready& ready;
   const ProofReport& report;

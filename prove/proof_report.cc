@@ -66,6 +66,12 @@ class Reporter {
     return report;
   }
 
+  Counterexample unsafe(const UnsafeCommit& commit) const {
+    return {"a deletion of " + names_.of(commit.object) +
+                " is committed whose criteria did not hold at its confirming read",
+            steps(commit.way)};
+  }
+
  private:
   std::vector<NarratedStep> steps(const Way& way) const {
     Narrative told;
@@ -168,6 +174,11 @@ ProofReport reportOf(const replay::Ready& ready, const ProofScope& question, Pro
 StuckReport stuckReportOf(const replay::Ready& ready, const StuckEnd& end) {
   const ProofScope question;
   return Reporter(ready, question).stuck(end);
+}
+
+Counterexample unsafeReportOf(const replay::Ready& ready, const UnsafeCommit& commit) {
+  const ProofScope question;
+  return Reporter(ready, question).unsafe(commit);
 }
 
 std::string_view word(ProofResult verdict) {

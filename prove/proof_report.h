@@ -56,6 +56,8 @@ ProofReport reportOf(const replay::Ready& ready, const ProofScope& question, Pro
 
 // Tells one way to get stuck, such as one of Proof::ends.
 StuckReport stuckReportOf(const replay::Ready& ready, const StuckEnd& end);
+// Tells one of Proof::unsafeCommits.
+Counterexample unsafeReportOf(const replay::Ready& ready, const UnsafeCommit& commit);
 
 std::string_view word(ProofResult verdict);  // "PROVEN", "STUCK", "UNSAFE", "BROKEN", "NOT DECIDED"
 

@@ -22,12 +22,12 @@ bool isThere(const uint64_t* state, const cluster::Layout& layout, Slot slot) {
 class Prover {
  public:
   Prover(const replay::Compiled& compiled, const cluster::Machine& machine, const ScenarioSystem& teardown,
-         const Exploration& found, bool allEnds)
+         const Exploration& found, bool isCompared)
       : compiled_(compiled),
         layout_(machine.layout()),
         teardown_(teardown),
         found_(found),
-        allEnds_(allEnds) {}
+        isCompared_(isCompared) {}
 
   Proof proof() const {
     Proof proof;
@@ -43,10 +43,11 @@ class Prover {
         proof.broken.push_back(broken(violation));
       }
     }
+    if (isCompared_ && proof.unsafe) addUnsafeCommits(proof);
     const std::vector<bool> canReach = canReachGoal(found_);
     if (const std::optional<uint32_t> doomed = firstDoomed(canReach)) {
       proof.stuck = stuckEnd(trapFrom(found_, *doomed));
-      if (allEnds_) addEnds(canReach, proof);
+      if (isCompared_) addEnds(canReach, proof);
     }
     proof.verdict = verdict(proof);
     return proof;
@@ -79,6 +80,26 @@ class Prover {
     teardown_.enabled(words.data(), actions);
     way.push_back(actions[violation.action]);
     return way;
+  }
+
+  // The exploration notes the first unsafe commit alone. States are numbered by their distance.
+  void addUnsafeCommits(Proof& proof) const {
+    std::vector<cluster::Action> actions;
+    for (uint32_t number = 0; number < found_.states.size(); ++number) {
+      const uint64_t* state = found_.states[number];
+      const std::vector<uint64_t> before(state, state + layout_.words);
+      std::vector<uint64_t> words = before;
+      actions.clear();
+      teardown_.enabled(words.data(), actions);
+      for (uint32_t action = 0; action < actions.size(); ++action) {
+        const Slot object = teardown_.unsafelyDeleted(before.data(), actions[action]);
+        const bool isKnown = std::ranges::any_of(
+            proof.unsafeCommits, [&](const UnsafeCommit& other) { return other.object == object; });
+        if (object == cluster::kNone || isKnown) continue;
+        proof.unsafeCommits.push_back(
+            {.object = object, .way = wayThrough({.property = 0, .state = number, .action = action})});
+      }
+    }
   }
 
   BrokenExpectation broken(const Violation& violation) const {
@@ -211,7 +232,7 @@ class Prover {
   const cluster::Layout& layout_;
   const ScenarioSystem& teardown_;
   const Exploration& found_;
-  bool allEnds_;
+  bool isCompared_;
 };
 
 }  // namespace
@@ -221,7 +242,7 @@ Proof proveScenario(const replay::Compiled& compiled, const ProofScope& question
   const cluster::Machine machine(compiled.model);
   const ScenarioSystem teardown(machine, compiled, question.orders);
   const Exploration found = Explorer(teardown, question.bounds).run(progress);
-  Proof proof = Prover(compiled, machine, teardown, found, question.allEnds).proof();
+  Proof proof = Prover(compiled, machine, teardown, found, question.isCompared).proof();
   if (question.certifies && proof.verdict == ProofResult::Proven) proof.certificate = certificateOf(found);
   return proof;
 }

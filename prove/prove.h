@@ -43,6 +43,12 @@ struct Churn {
   cluster::Action action;
 };
 
+// A deletion that is committed although its criteria did not hold at its confirming read.
+struct UnsafeCommit {
+  cluster::Slot object = cluster::kNone;
+  Way way;  // from the initial state; a shortest one to such a commit of this object
+};
+
 struct StuckEnd {
   Way way;     // from the initial state to one from which nothing leads to the goal
   Way onward;  // a shortest way from there to the end: a set of states that lead only to each other
@@ -62,6 +68,7 @@ struct Proof {
   uint64_t bytes = 0;       // of memory that the states took
   uint64_t goalStates = 0;  // states in which the goal holds
   std::optional<Way> unsafe;
+  std::vector<UnsafeCommit> unsafeCommits = {};  // where the scope asks for it: one of each object
   std::optional<StuckEnd> stuck;
   // Where the scope asks for it. Every end leaves and misses no more than one of these does, and none of
   // these no more than another. At most kMostEnds, each the nearest of those that leave and miss the same.
@@ -75,10 +82,10 @@ inline constexpr size_t kMostEnds = 100;
 
 struct ProofScope {
   Bounds bounds;
-  bool orders = true;    // `before` and `never` have to hold in every order; where a scenario is expected to
-                         // get stuck they tell of the one order that does
-  bool allEnds = false;  // find Proof::ends, too
-  bool certifies = false;  // make Proof::certificate; the bounds are to be within kMostCertifiedStates
+  bool orders = true;  // `before` and `never` have to hold in every order; where a scenario is expected to
+                       // get stuck they tell of the one order that does
+  bool isCompared = false;  // find Proof::ends and Proof::unsafeCommits, too
+  bool certifies = false;   // make Proof::certificate; the bounds are to be within kMostCertifiedStates
 };
 
 // Explores every order. The same scenario and scope give the same proof.

@@ -1,5 +1,6 @@
 #include "prove/scenario_system.h"
 
+#include <algorithm>
 #include <bit>
 #include <string_view>
 
@@ -37,6 +38,18 @@ bool ScenarioSystem::goal(const uint64_t* state) const {
   // A StateRef can write too; this one only reads.
   const cluster::StateRef view(const_cast<uint64_t*>(state), machine_.layout());
   return replay::goalHolds(compiled_, view) && (!compiled_.mustExist || replay::allExist(compiled_, view));
+}
+
+cluster::Slot ScenarioSystem::unsafelyDeleted(const uint64_t* before, const Action& action) const {
+  std::vector<uint64_t> words(before, before + machine_.layout().words);
+  cluster::Events events;
+  machine_.apply(cluster::StateRef(words.data(), machine_.layout()), action, &events);
+  if ((words[0] & ~before[0] & cluster::kUnsafeBit) == 0) return cluster::kNone;
+  const auto isCommit = [this](const cluster::ClusterEvent& event) {
+    return event.kind != cluster::EventKind::Requested && machine_.isNamed(event.slot);
+  };
+  const auto commit = std::ranges::find_if(events, isCommit);
+  return commit == events.end() ? cluster::kNone : commit->slot;
 }
 
 uint64_t ScenarioSystem::violations(const uint64_t* before, const Action& action, uint64_t happened) const {

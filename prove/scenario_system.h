@@ -39,6 +39,9 @@ class ScenarioSystem {
   // The events (bits) that must have happened before this one, and had not in `before`.
   uint64_t missing(const uint64_t* before, uint32_t bit) const { return after_[bit] & ~before[0]; }
 
+  // The object of the unsafe commit that the action is in this state; kNone: it is none.
+  cluster::Slot unsafelyDeleted(const uint64_t* before, const Action& action) const;
+
  private:
   void dropWaitingSteps(uint64_t happened, std::vector<Action>& actions) const;
   uint64_t violations(const uint64_t* before, const Action& action, uint64_t happened) const;

@@ -15,6 +15,12 @@ tl::expected<std::optional<Scenario>, kube::Errors> loadOne(const ScenarioFile& 
 
 }  // namespace
 
+tl::expected<std::unique_ptr<const Ready>, kube::Errors> readyOf(Scenario scenario) {
+  auto compiled = compile(scenario);
+  if (!compiled) return tl::unexpected(std::move(compiled.error()));
+  return std::make_unique<const Ready>(Ready{std::move(scenario), std::move(*compiled)});
+}
+
 tl::expected<std::vector<std::unique_ptr<const Ready>>, kube::Errors> loadAll(
     const std::vector<ScenarioFile>& files, const kube::ParseLimits& limits) {
   std::vector<std::unique_ptr<const Ready>> result;
@@ -27,11 +33,11 @@ tl::expected<std::vector<std::unique_ptr<const Ready>>, kube::Errors> loadAll(
       continue;
     }
     if (!*scenario) continue;
-    auto compiled = compile(**scenario);
-    if (compiled)
-      result.push_back(std::make_unique<const Ready>(Ready{std::move(**scenario), std::move(*compiled)}));
+    auto ready = readyOf(std::move(**scenario));
+    if (ready)
+      result.push_back(std::move(*ready));
     else
-      note(compiled.error());
+      note(ready.error());
   }
   if (!errors.empty()) return tl::unexpected(std::move(errors));
   if (result.empty())

@@ -16,6 +16,9 @@ struct Ready {
   Compiled compiled;
 };
 
+// Compiles the scenario. Fails as compile() does.
+tl::expected<std::unique_ptr<const Ready>, kube::Errors> readyOf(Scenario scenario);
+
 struct ScenarioFile {
   std::string path;
   bool named = true;  // by a person; else found in a folder, and passed over when it is no scenario

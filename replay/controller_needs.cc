@@ -84,14 +84,22 @@ std::vector<Slot> ControllerNeeds::matches(const kube::ObjectPattern& pattern, S
   return slots;
 }
 
+// Without ways that take more than another: of Kubernetes' own roles nothing may be in the scenario.
 std::vector<std::vector<Slot>> ControllerNeeds::slotsOf(
     const criticalservice::WritingRights::Ways& ways) const {
   std::vector<std::vector<Slot>> result;
   for (const std::vector<kube::ObjectKey>& way : ways) {
-    std::vector<Slot>& slots = result.emplace_back();
+    std::vector<Slot> slots;
     for (const kube::ObjectKey& key : way) {
       if (const auto slot = model_.find(key)) slots.push_back(*slot);
     }
+    const auto takesMore = [](const std::vector<Slot>& more, const std::vector<Slot>& less) {
+      return std::ranges::all_of(less,
+                                 [&](Slot slot) { return std::ranges::find(more, slot) != more.end(); });
+    };
+    if (std::ranges::any_of(result, [&](const auto& other) { return takesMore(slots, other); })) continue;
+    std::erase_if(result, [&](const auto& other) { return takesMore(other, slots); });
+    result.push_back(std::move(slots));
   }
   return result;
 }

@@ -2,9 +2,12 @@
 // deleted.
 #include <algorithm>
 #include <filesystem>
+#include <set>
+#include <string>
 
 #include "criticalservice/finalizer_removers.h"
 #include "kube/messages.h"
+#include "kube/names.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "replay/scenario.h"
@@ -109,7 +112,8 @@ class Loader {
 
   void addDeletion(const std::string& reference) {
     const auto pattern = kube::parsePattern(reference, scenario_.types);
-    if (!pattern && lacksTypes_) return;
+    // Of a type whose CRD has an error that is told.
+    if (!pattern && lackingWords_.contains(kube::lowerCase(reference.substr(0, reference.find('/'))))) return;
     if (!pattern) {
       errors_.push_back({"--delete " + kube::inQuotes(reference) + ": " + pattern.error().message, {}, {}});
       return;
@@ -255,7 +259,7 @@ class Loader {
       }
     }
     for (const kube::Object& object : works) readWork(object);
-    lacksTypes_ = reader.lacksTypes();
+    lackingWords_ = reader.lackingWords();
   }
 
   void readWork(const kube::Object& object) {
@@ -309,9 +313,9 @@ class Loader {
   kube::ParseLimits limits_;
   Scenario scenario_;
   kube::Errors errors_;
-  bool isUnreadable_ = false;  // one of several files cannot be read
-  bool lacksTypes_ = false;    // a CRD has an error, which is told
-  kube::Value document_;       // the Scenario
+  bool isUnreadable_ = false;           // one of several files cannot be read
+  std::set<std::string> lackingWords_;  // as of ObjectReader
+  kube::Value document_;                // the Scenario
   std::vector<Source> sources_;
 };
 

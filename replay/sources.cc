@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "kube/crd.h"
+#include "kube/names.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "replay/input_file.h"
@@ -119,8 +121,34 @@ void ObjectReader::addCrd(const kube::Value& document, const std::string& file) 
   const auto added = types_.addCrd(document, file);
   if (added) return;
   errors_.push_back(added.error());
-  lacking_.emplace(kube::textAt(document, {"spec", "group"}),
-                   kube::textAt(document, {"spec", "names", "kind"}));
+  kube::Errors ignored;  // the first of them was told
+  const kube::Crd crd = kube::readCrd(document, file, ignored);
+  const kube::ResourceType type = crd.resourceType();
+  lacking_.emplace(type.type.group, type.kind);
+  std::vector<std::string> words = type.shortNames;
+  words.insert(words.end(), {type.type.resource, type.singular, type.kind});
+  for (const std::string& word : words) {
+    lackingWords_.insert(kube::lowerCase(word));
+    lackingWords_.insert(kube::lowerCase(word + "." + type.type.group));
+  }
+  lackingWords_.insert(crd.name);
+}
+
+bool ObjectReader::isLacking(const kube::Value& document) const {
+  const std::string group(kube::groupOf(kube::textAt(document, {"apiVersion"})));
+  return lacking_.contains({group, kube::textAt(document, {"kind"})});
+}
+
+// Takes the items out of a List whose types are not known.
+void ObjectReader::dropLacking(kube::Value& list) const {
+  auto* map = std::get_if<kube::Value::Map>(&list.data);
+  if (map == nullptr || !isKind(list, "List")) return;
+  for (kube::Member& member : *map) {
+    auto* items = std::get_if<kube::Value::List>(&member.value.data);
+    if (member.key != "items" || items == nullptr) continue;
+    std::erase_if(*items, [this](const kube::Value& item) { return isLacking(item); });
+    for (kube::Value& item : *items) dropLacking(item);
+  }
 }
 
 std::vector<kube::Object> ObjectReader::read(Source& source) {
@@ -133,8 +161,8 @@ std::vector<kube::Object> ObjectReader::read(Source& source) {
            source.file, document.position});
       continue;
     }
-    const std::string group(kube::groupOf(kube::textAt(document, {"apiVersion"})));
-    if (lacking_.contains({group, kube::textAt(document, {"kind"})})) continue;
+    if (isLacking(document)) continue;
+    dropLacking(document);
     std::vector<kube::Value> one;
     one.push_back(std::move(document));
     kube::Result<std::vector<kube::Object>> objects = kube::parseObjects(std::move(one), source.file, types_);

@@ -46,17 +46,20 @@ class ObjectReader {
   std::vector<kube::Object> read(Source& source);
   // Notes where the object stands; false, and an error, when it stood somewhere before.
   bool isFirst(const kube::Object& object);
-  // True if some type is not known because its CRD has an error, which was reported.
-  bool lacksTypes() const { return !lacking_.empty(); }
+  // Words, in lower case, for types that are not known because their CRDs have errors, which were reported.
+  const std::set<std::string>& lackingWords() const { return lackingWords_; }
 
  private:
   void addCrd(const kube::Value& document, const std::string& file);
+  bool isLacking(const kube::Value& document) const;
+  void dropLacking(kube::Value& list) const;
   void failOnce(const kube::Error& error);
 
   kube::ResourceMap& types_;
   kube::Errors& errors_;
   std::unordered_map<kube::ObjectKey, std::string> places_;  // where each object stands
   std::set<std::pair<std::string, std::string>> lacking_;    // group and kind of those CRDs
+  std::set<std::string> lackingWords_;
 };
 
 }  // namespace lastout::replay

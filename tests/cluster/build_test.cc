@@ -183,6 +183,25 @@ metadata: {name: a, namespace: x, deletionTimestamp: "2026-01-01T00:00:00Z", fin
   EXPECT_TRUE(world.terminating("configmaps/x/a"));
 }
 
+// An API server never stores that: it removes the object with its last finalizer. But for these.
+TEST(Build, AnObjectThatTerminatesWithoutFinalizersIsGone) {
+  const std::string going = "deletionTimestamp: '2026-01-01T00:00:00Z'";
+  World world("{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x, uid: u1, " + going +
+              "}}\n---\n{apiVersion: v1, kind: Secret, metadata: {name: s, namespace: x, ownerReferences: "
+              "[{apiVersion: v1, kind: ConfigMap, name: a, uid: u1}]}}\n---\n"
+              "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: x, " +
+              going +
+              ", deletionGracePeriodSeconds: 30}}\n---\n{apiVersion: v1, kind: Namespace, metadata: "
+              "{name: y, " +
+              going + "}, spec: {finalizers: [kubernetes]}}\n");
+  EXPECT_FALSE(world.present("configmaps/x/a"));
+  EXPECT_TRUE(world.enabled(Kind::CollectorDelete, "secrets/x/s")) << "its owner is gone";
+  EXPECT_TRUE(world.terminating("pods/x/p"));
+  EXPECT_TRUE(world.terminating("namespaces/y"));
+  world.settle();
+  EXPECT_THAT(world.left(), testing::IsEmpty());
+}
+
 TEST(Build, AnOwnerThatIsNotThereMakesItsDependentGarbage) {
   World world(R"(
 apiVersion: v1

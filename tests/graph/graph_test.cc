@@ -85,6 +85,28 @@ TEST(Graph, ANamespaceIsLeftOutItselfAndNothingOfThatNameElsewhere) {
   EXPECT_EQ(cluster.graph.holders(nodes), 1u) << "a node is in no namespace";
 }
 
+TEST(Graph, EachOfSeveralNamespacesThatAreLeftOutCountsItsOwn) {
+  Cluster cluster;
+  const Condition whole = finalizerCondition("cools.my.group", "f");
+  const auto excepting = [&](const std::string& space) {
+    return cluster.after("deployments.apps/" + space + "/provider", outside(space, whole), "tests/" + space);
+  };
+  const ConditionId a = excepting("a");
+  excepting("b");
+  const ConditionId c = excepting("c");
+  const auto holders = [&] { return std::pair(cluster.graph.holders(a), cluster.graph.holders(c)); };
+  cluster.put("cools.my.group/a/one", {.finalizers = {"f"}});
+  cluster.put("cools.my.group/b/one", {.finalizers = {"f"}});
+  cluster.put("cools.my.group/d/one", {.finalizers = {"f"}});
+  EXPECT_EQ(holders(), std::pair(2u, 3u));
+  cluster.graph.withdraw(key("tests/b"));
+  EXPECT_EQ(cluster.graph.findCondition(outside("b", whole)), std::nullopt);
+  EXPECT_EQ(cluster.graph.findCondition(outside("a", whole)), a);
+  cluster.put("cools.my.group/c/one", {.finalizers = {"f"}});
+  cluster.remove("cools.my.group/a/one");
+  EXPECT_EQ(holders(), std::pair(3u, 2u));
+}
+
 TEST(Graph, FinalizerThatIsListedTwiceCountsOnce) {
   Cluster cluster;
   const ConditionId carriers = cluster.after("deployments.apps/a/provider", finalizerCondition("pods", "f"));

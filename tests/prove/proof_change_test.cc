@@ -151,13 +151,30 @@ TEST(ProofChange, AStuckEndThatIsExpectedNowIsTold) {
   EXPECT_THAT(change.notes, ElementsAre(HasSubstr("it is expected to get stuck now")));
 }
 
-TEST(ProofChange, WhichDeletionsAreUnsafeIsNotSaid) {
-  Side side = operatorWith("");
-  side.report.proof.verdict = ProofResult::Unsafe;
-  side.report.unsafe = Counterexample{.text = "unsafe", .steps = {}};
-  const ProofChange change = compared(side, side);
-  EXPECT_EQ(change.result, ChangeResult::NotWorse);
-  EXPECT_THAT(change.notes, ElementsAre("it is still UNSAFE; which deletions are unsafe is not compared"));
+// An unsafe commit is a fault of lastout's own, here that it makes no confirming read.
+TEST(ProofChange, AnotherObjectThatCanBeDeletedUnsafelyIsWorse) {
+  const auto careless = [](const std::string& steps) {
+    auto made = std::make_unique<replay::Ready>(*smallScenario(steps, std::string(kOperator) + kGuard));
+    made->compiled.model.confirms = false;
+    return Side(std::move(made));
+  };
+  const std::string late =
+      "  steps:\n    - apply:\n        apiVersion: example.com/v1\n        kind: Widget\n        metadata: "
+      "{name: "
+      "late, finalizers: [example.com/cleanup]}\n    - delete: [widgets/late, ";
+  const Side provider = careless(late + "deployments/operator/operator]\n");
+  ASSERT_EQ(provider.report.proof.verdict, ProofResult::Unsafe);
+  const Side both = careless(late + "deployments/operator/operator, namespaces/operator]\n");
+  const ProofChange worse = compared(provider, both);
+  ASSERT_THAT(kindsOf(worse), Contains("new-unsafe"));
+  EXPECT_EQ(
+      worse.worse.front().text,
+      "a deletion of namespaces/operator is committed whose criteria did not hold at its confirming read");
+  EXPECT_THAT(worse.worse.front().steps, Not(IsEmpty()));
+  const ProofChange same = compared(both, both);
+  EXPECT_EQ(same.result, ChangeResult::NotWorse);
+  EXPECT_THAT(same.notes, ElementsAre("it is still UNSAFE, in no other way than before"));
+  EXPECT_THAT(kindsOf(compared(both, provider)), Not(Contains("new-unsafe")));
 }
 
 // --- assumptions

@@ -17,6 +17,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 const std::string kOperatorAndThings = R"(
@@ -256,6 +257,19 @@ TEST(ScenarioOfDeletions, RefusesWhatItCannotRead) {
                              "}\nspec: { steps: [] }\n");
   ASSERT_FALSE(scenario);
   EXPECT_THAT(scenario.error(), AllOf(HasSubstr("all.yaml:19:1"), HasSubstr("leave out --delete")));
+}
+
+// Of what a CRD that is wrong would have defined, nothing is said; of all else it is.
+TEST(ScenarioOfDeletions, RefusesUnknownReferencesBesideACrdThatIsWrong) {
+  std::string wrong = kOperatorAndThings;
+  const std::string served = "served: true";
+  ASSERT_NE(wrong.find(served), std::string::npos);
+  wrong.replace(wrong.find(served), served.size(), "served: false");
+  const std::string unserved = "spec.versions has no version that is served";
+  for (const char* reference : {"things/tenant/one", "thing/tenant/one", "Thing.example.com/tenant/one"})
+    EXPECT_THAT(read(wrong, reference).error(), AllOf(HasSubstr(unserved), Not(HasSubstr("--delete"))))
+        << reference;
+  EXPECT_THAT(read(wrong, "typo/x").error(), AllOf(HasSubstr(unserved), HasSubstr("--delete \"typo/x\": ")));
 }
 
 TEST(ScenarioOfDeletions, DeletesWhatIsNamedAtAnyTime) {

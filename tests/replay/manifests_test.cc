@@ -160,6 +160,25 @@ TEST(Manifests, ACrdWithoutAServedVersionIsOneError) {
               ::testing::MatchesRegex("a.yaml:[0-9]+:[0-9]+: spec.versions has no version that is served\n"));
 }
 
+TEST(Manifests, ACrdThatIsWrongIsOneErrorForTheItemsOfAListToo) {
+  std::string crd = kCrd;
+  crd.replace(crd.find("served: true"), std::string("served: true").size(), "served: false");
+  const std::string item = "{apiVersion: my.crd.group/v1, kind: CoolResource, metadata: {name: ";
+  const std::string oneError = "a.yaml:[0-9]+:[0-9]+: spec.versions has no version that is served\n";
+  for (const std::string list : {"kind: List", "kind: CoolResourceList"}) {
+    EXPECT_THAT(
+        errors({{"a.yaml", crd},
+                {"b.yaml", "apiVersion: " + std::string(list == "kind: List" ? "v1" : "my.crd.group/v1") +
+                               "\n" + list + "\nitems: [" + item + "a}}, " + item + "b}}]\n"}}),
+        ::testing::MatchesRegex(oneError))
+        << list;
+  }
+  EXPECT_THAT(errors({{"a.yaml", crd},
+                      {"b.yaml", "apiVersion: v1\nkind: List\nitems: [" + item +
+                                     "a}}, {apiVersion: v1, kind: Nothing, metadata: {name: a}}]\n"}}),
+              ::testing::MatchesRegex(oneError + "b.yaml:[0-9]+:[0-9]+: no kind \"Nothing\".*\n"));
+}
+
 TEST(Manifests, EverythingThatIsWrongIsReportedOnce) {
   std::vector<InputFile> files = {
       {"b.yaml", "apiVersion: v1\nkind: Nothing\nmetadata: {name: a}\n"},
