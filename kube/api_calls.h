@@ -82,7 +82,8 @@ bool isHeadless(const Value& service);
 // to be read after its name; empty: it can. Of one whose manifest has no list of ports, it has each of them.
 std::string whyUnreachable(const Value& service, int64_t port);
 
-// Returns the Service's ports that API servers can call (over TCP) by their numbers, each with targetPortName().
+// Returns the Service's ports that API servers can call (over TCP) by their numbers, each with
+// targetPortName().
 std::map<int64_t, std::string> calledPortsOf(const Value& service);
 // Returns the name by which that port of the Service names the port of its Pods (targetPort); empty: it gives
 // a number.

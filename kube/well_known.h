@@ -62,6 +62,10 @@ inline const GroupResource kPodDisruptionBudgets{"policy", "poddisruptionbudgets
 inline const GroupResource kReplicaSets{std::string(kAppsGroup), "replicasets"};
 inline const GroupResource kStatefulSets{std::string(kAppsGroup), "statefulsets"};
 
+// They refuse Pods that ask for too much.
+inline const GroupResource kResourceQuotas{"", "resourcequotas"};
+inline const GroupResource kLimitRanges{"", "limitranges"};
+
 // What Pods name by class.
 inline const GroupResource kPriorityClasses{"scheduling.k8s.io", "priorityclasses"};
 inline const GroupResource kRuntimeClasses{"node.k8s.io", "runtimeclasses"};
@@ -149,9 +153,7 @@ inline constexpr std::string_view kAttacherFinalizerPrefix = "external-attacher/
 inline constexpr const char* kNamespaceNameLabel = "kubernetes.io/metadata.name";
 
 // Returns true if a Pod of that status.phase has ended for good: its containers do not run again.
-constexpr bool isFinalPhase(std::string_view phase) {
-  return phase == "Succeeded" || phase == "Failed";
-}
+constexpr bool isFinalPhase(std::string_view phase) { return phase == "Succeeded" || phase == "Failed"; }
 
 // Returns the key of the Namespace of that name.
 inline ObjectKey namespaceKey(std::string_view name) { return {kNamespaces, "", std::string(name)}; }

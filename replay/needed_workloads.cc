@@ -38,6 +38,7 @@ class NeededWorkloads {
     for (const Slot slot : needed_) {
       addStatus(slot);
       addClassesOfPods(slot);
+      addLimitsOfPods(slot);
     }
     for (const auto& [key, manifest] : manifests_)
       if (key.type == kube::kNodes) addNode(*manifest);
@@ -90,6 +91,19 @@ class NeededWorkloads {
     };
     addClass(kube::kPriorityClasses, "priorityClassName");
     addClass(kube::kRuntimeClasses, "runtimeClassName");
+  }
+
+  // A Pod that replaces one of the goal has to be admitted; what there is room for is not followed.
+  void addLimitsOfPods(Slot slot) {
+    std::vector<Slot> replaced;
+    for (const WatchedEvent& gone : compiled_.replaced)
+      if (isBelow(slot, gone.slot)) replaced.push_back(gone.slot);
+    if (replaced.empty()) return;
+    for (const auto& [key, manifest] : manifests_)
+      if (key.namespaceName == model_.slots[slot].key.namespaceName &&
+          (key.type == kube::kResourceQuotas || key.type == kube::kLimitRanges))
+        add(key, nameOf(key) + " admits the Pods by which " + names_.of(slot) + " replaces " +
+                     names_.list(replaced));
   }
 
   // Its kubelet has to say that a Pod has stopped, and has to run those that somebody needs.

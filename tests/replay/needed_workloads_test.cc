@@ -113,6 +113,21 @@ TEST(NeededWorkloads, AClassThatGoesIsNamed) {
                           HasSubstr("deployments/op/d needs no new Pod without runtimeclasses/gvisor")));
 }
 
+TEST(NeededWorkloads, AQuotaOverReplacedPodsIsNamed) {
+  const auto of = [](const std::string& type, const std::string& quotaIn, const std::string& more) {
+    return toldAssumptions(needing("deployments/op/d",
+                                   deploymentWith("") + "---\n{apiVersion: v1, kind: " + type +
+                                       ", metadata: {name: few, namespace: " + quotaIn + "}}\n",
+                                   more));
+  };
+  EXPECT_THAT(of("ResourceQuota", "op", ", pods/op/*"),
+              ElementsAre(HasSubstr(
+                  "resourcequotas/op/few admits the Pods by which deployments/op/d replaces pods/op/d-")));
+  EXPECT_THAT(of("LimitRange", "op", ", pods/op/*"), ElementsAre(HasSubstr("limitranges/op/few admits")));
+  EXPECT_THAT(of("ResourceQuota", "op", ""), IsEmpty()) << "no Pod has to be replaced";
+  EXPECT_THAT(of("ResourceQuota", "default", ", pods/op/*"), IsEmpty());
+}
+
 // Pods of Jobs carry the Job controller's finalizer, which keeps nothing in the machine.
 TEST(NeededWorkloads, AWebhookOnUpdatesOfAJobsPodsIsNamed) {
   const auto of = [](const std::string& policy) {
