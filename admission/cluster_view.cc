@@ -47,9 +47,9 @@ PreliminaryVerdict judged(const graph::Graph& graph, const GuardIndex& index, co
       admission::decide(GraphFacts(graph, index), index.rules(), index.guardEntries(key), deletionEffect),
       {},
       {}};
-  if (!result.decision.allowed || result.decision.held)
-    result.explanation = admission::explain(graph, index, key, result.decision);
-  if (result.decision.allowed && result.decision.guarded)
+  if (!result.verdict.allowed || result.verdict.held)
+    result.explanation = admission::explain(graph, index, key, result.verdict);
+  if (result.verdict.allowed && result.verdict.guarded)
     result.toConfirm = conditionsToConfirm(graph, index, key, deletionEffect);
   return result;
 }
@@ -231,13 +231,13 @@ void ClusterView::noteLoss(const criticalservice::CriticalService& service,
 void ClusterView::tellOfRole(const kube::Object& role) {
   const std::span<const GuardEntry> guardEntries = index_.guardEntries(role.key);
   const bool isNeeded = std::ranges::any_of(
-      guardEntries, [](const GuardEntry& one) { return one.role == GuardRole::Dependency; });
+      guardEntries, [](const GuardEntry& one) { return one.guardedAs == GuardedAs::Dependency; });
   if (!isNeeded || !finder_.allowsLess(role)) return;
   for (const GuardEntry& guardEntry : guardEntries) {
     const criticalservice::CriticalService& service = index_.service(guardEntry.service);
     const Dependencies& needed = index_.dependencies(guardEntry.service);
     const auto found = std::ranges::find(needed, role.key, &criticalservice::Dependency::object);
-    if (guardEntry.role != GuardRole::Dependency || found == needed.end() || !isUnmet(service)) continue;
+    if (guardEntry.guardedAs != GuardedAs::Dependency || found == needed.end() || !isUnmet(service)) continue;
     weakened_({Weakening::Kind::Dependency, service.meta.name, service.meta.uid, role.key,
                "it allows less than before (" + found->why + ")"});
   }
@@ -334,7 +334,7 @@ void ClusterView::remove(const kube::ObjectKey& key, std::string_view uid) {
   reliances_.erase(key.name);
 }
 
-Decision ClusterView::decide(const kube::ObjectKey& key, DeletionEffect deletionEffect) const {
+Verdict ClusterView::decide(const kube::ObjectKey& key, DeletionEffect deletionEffect) const {
   return admission::decide(GraphFacts(graph_, index_), index_.rules(), index_.guardEntries(key),
                            deletionEffect);
 }
@@ -342,7 +342,7 @@ Decision ClusterView::decide(const kube::ObjectKey& key, DeletionEffect deletion
 bool ClusterView::guardsScaling(const kube::ObjectKey& key) const {
   if (!believable(graph_.knowledge(index_.allServices()))) return true;
   return std::ranges::any_of(index_.guardEntries(key), [this](const GuardEntry& guardEntry) {
-    return guardEntry.role == GuardRole::Provider && index_.service(guardEntry.service).guardsScaling;
+    return guardEntry.guardedAs == GuardedAs::Provider && index_.service(guardEntry.service).guardsScaling;
   });
 }
 
@@ -352,9 +352,9 @@ bool ClusterView::isMet(const criticalservice::Criterion& criterion) const {
   return graph::isMet(graph_, *condition);
 }
 
-Explanation ClusterView::explain(const kube::ObjectKey& key, const Decision& decision,
+Explanation ClusterView::explain(const kube::ObjectKey& key, const Verdict& verdict,
                                  std::string_view detail) const {
-  return admission::explain(graph_, index_, key, decision, detail);
+  return admission::explain(graph_, index_, key, verdict, detail);
 }
 
 // Puts the seen objects into copies: the watch of their type may know more by now, and would not tell that
@@ -371,9 +371,9 @@ PreliminaryVerdict ClusterView::judge(const kube::ObjectKey& key, std::span<cons
 std::vector<uint32_t> ClusterView::servicesRecording(const kube::ObjectKey& key) const {
   std::vector<uint32_t> numbers;
   for (const GuardEntry& guardEntry : index_.guardEntries(key)) {
-    const bool isItself = guardEntry.role == GuardRole::Service &&
+    const bool isItself = guardEntry.guardedAs == GuardedAs::Service &&
                           criticalservice::keyOf(index_.service(guardEntry.service)) == key;
-    if (recordsDeferral(guardEntry.role, isItself)) numbers.push_back(guardEntry.service);
+    if (recordsDeferral(guardEntry.guardedAs, isItself)) numbers.push_back(guardEntry.service);
   }
   std::ranges::sort(numbers);
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());

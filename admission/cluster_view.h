@@ -37,7 +37,7 @@ struct ObservedObject {
 
 // A verdict on a DELETE, before the confirming read.
 struct PreliminaryVerdict {
-  Decision decision;
+  Verdict verdict;
   Explanation explanation;                  // of a denial, and of Reason::Held
   std::vector<graph::Condition> toConfirm;  // of an ALLOW of what is guarded: what to read, each once
 };
@@ -80,7 +80,7 @@ class ClusterView {
   // Removes the object. With a uid, does nothing if another object has the name by now.
   void remove(const kube::ObjectKey& key, std::string_view uid = {});
 
-  Decision decide(const kube::ObjectKey& key, DeletionEffect deletionEffect = DeletionEffect::Ending) const;
+  Verdict decide(const kube::ObjectKey& key, DeletionEffect deletionEffect = DeletionEffect::Ending) const;
   // Returns true if the object is the provider of a CriticalService with spec.guard.scaleToZero, or if that
   // is not known.
   bool guardsScaling(const kube::ObjectKey& key) const;
@@ -100,8 +100,7 @@ class ClusterView {
   // It is known that nothing keeps the criterion from holding now.
   bool isMet(const criticalservice::Criterion& criterion) const;
   // `detail`: as of admission::explain().
-  Explanation explain(const kube::ObjectKey& key, const Decision& decision,
-                      std::string_view detail = {}) const;
+  Explanation explain(const kube::ObjectKey& key, const Verdict& verdict, std::string_view detail = {}) const;
   // decide(), its words, and what to confirm; as it would be if these objects were there, too.
   PreliminaryVerdict judge(const kube::ObjectKey& key, std::span<const ObservedObject> seen = {},
                            DeletionEffect deletionEffect = DeletionEffect::Ending) const;

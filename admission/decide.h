@@ -28,7 +28,7 @@ struct ServiceRules {
 };
 
 // Why a DELETE concerns a CriticalService (docs/verdicts.md). The object that is to be deleted is:
-enum class GuardRole : uint8_t {
+enum class GuardedAs : uint8_t {
   Service,   // the CriticalService itself, or the CRD of CriticalServices: its provider must be absent
   Provider,  // its provider: its criteria must hold
   ProviderAncestor,  // the Namespace, the CRD or an owner of its provider, whose deletion deletes it: as
@@ -39,7 +39,7 @@ enum class GuardRole : uint8_t {
 };
 
 struct GuardEntry {
-  GuardRole role = GuardRole::Provider;
+  GuardedAs guardedAs = GuardedAs::Provider;
   uint32_t service = 0;
 };
 
@@ -81,7 +81,7 @@ enum class Reason : uint8_t {
   ProtectionUnknown,  // whether one does cannot be found out
 };
 
-struct Decision {
+struct Verdict {
   bool allowed = true;
   // A CriticalService guards the object, as its intent lets it: an ALLOW needs a confirming read first.
   bool guarded = false;
@@ -119,8 +119,8 @@ void forEachToConfirm(const F& facts, const ServiceRules& rules, std::span<const
 // Returns the verdict for a DELETE of the object that has these guard entries. Never fails; unsure means
 // DENY.
 template <Facts F>
-Decision decide(const F& facts, const ServiceRules& rules, std::span<const GuardEntry> guardEntries,
-                DeletionEffect deletionEffect = DeletionEffect::Ending);
+Verdict decide(const F& facts, const ServiceRules& rules, std::span<const GuardEntry> guardEntries,
+               DeletionEffect deletionEffect = DeletionEffect::Ending);
 
 }  // namespace lastout::admission
 

@@ -11,7 +11,7 @@ namespace detail {
 struct EntryFacts {
   // The entry is a provider's, and lastout's finalizer on it does what a denial would.
   bool held = false;
-  // The service is there, and its intent lets it guard in this role.
+  // The service is there, and its intent lets it guard the object so.
   bool guards = false;
   // Neither of the two: the provider's type is not known well enough.
   bool providerPresent = false;
@@ -26,28 +26,28 @@ EntryFacts factsOf(const F& facts, const ServiceRules& rules, const GuardEntry& 
                    bool held = false) {
   using criticalservice::DeletionIntent;
   EntryFacts result;
-  result.held = held && guardEntry.role == GuardRole::Provider;
+  result.held = held && guardEntry.guardedAs == GuardedAs::Provider;
   if (!facts.exists(guardEntry.service)) return result;
-  switch (guardEntry.role) {
-    case GuardRole::Service:
+  switch (guardEntry.guardedAs) {
+    case GuardedAs::Service:
       result.guards = facts.intent(guardEntry.service) == DeletionIntent::Ordered;
       break;
-    case GuardRole::Provider:
-    case GuardRole::ProviderAncestor:
-    case GuardRole::Dependency:
+    case GuardedAs::Provider:
+    case GuardedAs::ProviderAncestor:
+    case GuardedAs::Dependency:
       result.guards = facts.intent(guardEntry.service) != DeletionIntent::OrphanResources;
       break;
-    case GuardRole::LastoutNamespace:
+    case GuardedAs::LastoutNamespace:
       result.guards = true;
       break;
   }
-  if (result.guards && guardEntry.role != GuardRole::Provider &&
-      guardEntry.role != GuardRole::LastoutNamespace) {
+  if (result.guards && guardEntry.guardedAs != GuardedAs::Provider &&
+      guardEntry.guardedAs != GuardedAs::LastoutNamespace) {
     const uint32_t provider = rules.services[guardEntry.service].provider;
     result.providerPresent = facts.holders(provider) > 0;
     result.providerGone = !result.providerPresent && believable(facts.knowledge(provider));
-    result.providerAwaitsOwned =
-        guardEntry.role == GuardRole::Dependency && result.providerPresent && facts.awaitsOwned(provider);
+    result.providerAwaitsOwned = guardEntry.guardedAs == GuardedAs::Dependency && result.providerPresent &&
+                                 facts.awaitsOwned(provider);
   }
   return result;
 }
@@ -73,18 +73,18 @@ template <Facts F, class Visit>
 bool visitGuardEntry(const F& facts, const ServiceRules& rules, std::span<const GuardEntry> guardEntries,
                      uint32_t index, const EntryFacts& found, Visit& visit) {
   if (!found.guards || found.held) return true;
-  switch (guardEntries[index].role) {
-    case GuardRole::Service:
-    case GuardRole::Dependency:
+  switch (guardEntries[index].guardedAs) {
+    case GuardedAs::Service:
+    case GuardedAs::Dependency:
       if (found.providerGone) return true;
       if (found.providerAwaitsOwned)
         return visitCriteria(facts, rules, index, guardEntries[index].service, visit);
       return visit(index, 0, found.providerPresent ? Reason::ProviderPresent : Reason::ProviderUnknown);
-    case GuardRole::Provider:
+    case GuardedAs::Provider:
       return visitCriteria(facts, rules, index, guardEntries[index].service, visit);
-    case GuardRole::ProviderAncestor:
+    case GuardedAs::ProviderAncestor:
       return found.providerGone || visitCriteria(facts, rules, index, guardEntries[index].service, visit);
-    case GuardRole::LastoutNamespace:
+    case GuardedAs::LastoutNamespace:
       return visit(index, 0, Reason::ServicesLeft);
   }
   return true;
@@ -102,7 +102,7 @@ template <Facts F>
 ProviderGuards providerGuards(const F& facts, std::span<const GuardEntry> guardEntries) {
   ProviderGuards guards;
   for (const GuardEntry& guardEntry : guardEntries) {
-    if (guardEntry.role != GuardRole::Provider || !facts.exists(guardEntry.service)) continue;
+    if (guardEntry.guardedAs != GuardedAs::Provider || !facts.exists(guardEntry.service)) continue;
     if (facts.intent(guardEntry.service) == criticalservice::DeletionIntent::OrphanResources) continue;
     guards.any = true;
     guards.allHold =
@@ -131,10 +131,10 @@ void forEachToConfirm(const F& facts, const ServiceRules& rules, std::span<const
   const bool held = detail::isHeld(facts, guardEntries, deletionEffect);
   for (uint32_t i = 0; i < guardEntries.size(); ++i) {
     const detail::EntryFacts found = detail::factsOf(facts, rules, guardEntries[i], held);
-    if (!found.guards || found.held || guardEntries[i].role == GuardRole::LastoutNamespace) continue;
+    if (!found.guards || found.held || guardEntries[i].guardedAs == GuardedAs::LastoutNamespace) continue;
     const ServiceRule& rule = rules.services[guardEntries[i].service];
-    if (guardEntries[i].role == GuardRole::Service ||
-        (guardEntries[i].role != GuardRole::Provider && found.providerGone)) {
+    if (guardEntries[i].guardedAs == GuardedAs::Service ||
+        (guardEntries[i].guardedAs != GuardedAs::Provider && found.providerGone)) {
       visit(i, rule.provider);
       continue;
     }
@@ -143,31 +143,30 @@ void forEachToConfirm(const F& facts, const ServiceRules& rules, std::span<const
 }
 
 template <Facts F>
-Decision decide(const F& facts, const ServiceRules& rules, std::span<const GuardEntry> guardEntries,
-                DeletionEffect deletionEffect) {
-  Decision decision;
+Verdict decide(const F& facts, const ServiceRules& rules, std::span<const GuardEntry> guardEntries,
+               DeletionEffect deletionEffect) {
+  Verdict verdict;
   const auto count = [&](uint32_t guardEntry, uint32_t criterion, Reason reason) {
-    if (decision.unmet++ == 0) {
-      decision.allowed = false;
-      decision.reason = reason;
-      decision.guardEntry = guardEntry;
-      decision.criterion = criterion;
+    if (verdict.unmet++ == 0) {
+      verdict.allowed = false;
+      verdict.reason = reason;
+      verdict.guardEntry = guardEntry;
+      verdict.criterion = criterion;
     }
     return true;
   };
   if (!facts.servicesKnown()) {
     count(0, 0, Reason::ServicesUnknown);
-    return decision;
+    return verdict;
   }
-  decision.held = detail::isHeld(facts, guardEntries, deletionEffect);
+  verdict.held = detail::isHeld(facts, guardEntries, deletionEffect);
   for (uint32_t i = 0; i < guardEntries.size(); ++i) {
-    const detail::EntryFacts found = detail::factsOf(facts, rules, guardEntries[i], decision.held);
-    decision.guarded = decision.guarded || found.guards;
+    const detail::EntryFacts found = detail::factsOf(facts, rules, guardEntries[i], verdict.held);
+    verdict.guarded = verdict.guarded || found.guards;
     detail::visitGuardEntry(facts, rules, guardEntries, i, found, count);
   }
-  if (decision.guarded && decision.allowed)
-    decision.reason = decision.held ? Reason::Held : Reason::CriteriaMet;
-  return decision;
+  if (verdict.guarded && verdict.allowed) verdict.reason = verdict.held ? Reason::Held : Reason::CriteriaMet;
+  return verdict;
 }
 
 }  // namespace lastout::admission

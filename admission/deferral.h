@@ -7,12 +7,12 @@
 
 namespace lastout::admission {
 
-// Returns true if a CriticalService that guards an object in this role records the object's deferred
+// Returns true if a CriticalService that guards an object as `guardedAs` records the object's deferred
 // deletion. No CriticalService records the deletion of an object that must outlive all of them: their CRD,
 // and lastout's own namespace.
-constexpr bool recordsDeferral(GuardRole role, bool isItself) {
-  return role == GuardRole::Provider || role == GuardRole::ProviderAncestor ||
-         role == GuardRole::Dependency || (role == GuardRole::Service && isItself);
+constexpr bool recordsDeferral(GuardedAs guardedAs, bool isItself) {
+  return guardedAs == GuardedAs::Provider || guardedAs == GuardedAs::ProviderAncestor ||
+         guardedAs == GuardedAs::Dependency || (guardedAs == GuardedAs::Service && isItself);
 }
 
 // Returns true if a CriticalService with this mode defers the denied deletion. With Controllers it defers

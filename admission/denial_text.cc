@@ -89,7 +89,7 @@ bool DenialText::comesBefore(const Blocker& a, const Blocker& b) const {
   const GuardEntry& left = guardEntries_[a.guardEntry];
   const GuardEntry& right = guardEntries_[b.guardEntry];
   if (left.service != right.service) return serviceOf(a).meta.name < serviceOf(b).meta.name;
-  return std::pair(left.role, a.criterion) < std::pair(right.role, b.criterion);
+  return std::pair(left.guardedAs, a.criterion) < std::pair(right.guardedAs, b.criterion);
 }
 
 // Two services may wait for the same thing; the sentence says it once.
@@ -100,9 +100,9 @@ bool DenialText::sameWords(const Blocker& a, const Blocker& b) const {
 
 void DenialText::writeField(TextWriter& text, const Blocker& blocker) const {
   text.service(serviceOf(blocker).meta.name);
-  if (roleOf(blocker) == GuardRole::Service) text << "#spec.provider";
-  if (roleOf(blocker) == GuardRole::Dependency) (text << "#") << criticalservice::kDependenciesField;
-  if (roleOf(blocker) == GuardRole::Provider || roleOf(blocker) == GuardRole::ProviderAncestor) {
+  if (guardedAs(blocker) == GuardedAs::Service) text << "#spec.provider";
+  if (guardedAs(blocker) == GuardedAs::Dependency) (text << "#") << criticalservice::kDependenciesField;
+  if (guardedAs(blocker) == GuardedAs::Provider || guardedAs(blocker) == GuardedAs::ProviderAncestor) {
     (text << "#") << criticalservice::fieldOf(serviceOf(blocker), blocker.criterion);
   }
 }

@@ -60,7 +60,7 @@ class DenialText {
   };
 
   const criticalservice::CriticalService& serviceOf(const Blocker& blocker) const;
-  GuardRole roleOf(const Blocker& blocker) const { return guardEntries_[blocker.guardEntry].role; }
+  GuardedAs guardedAs(const Blocker& blocker) const { return guardEntries_[blocker.guardEntry].guardedAs; }
   graph::ConditionId conditionOf(const Blocker& blocker) const;
   std::span<const Blocker> shown() const { return {first_.data(), shown_}; }
   bool isItself() const { return object_.resource == "criticalservices"; }

@@ -145,27 +145,27 @@ std::string_view toString(Reason reason) {
 }
 
 Explanation explainTo(ExplanationReader reader, const graph::Graph& graph, const GuardIndex& index,
-                      const KeyView& object, const Decision& decision, std::string_view detail) {
+                      const KeyView& object, const Verdict& verdict, std::string_view detail) {
   constexpr size_t kLongestName = 160;
   Explanation explanation;
   explanation.revision = graph.revision();
   TextWriter text(kLongestName, reader);
-  if (decision.allowed && decision.reason == Reason::Held) {
+  if (verdict.allowed && verdict.reason == Reason::Held) {
     explainHeld(explanation, reader, graph, index, object, text.key(object));
-  } else if (decision.allowed) {
+  } else if (verdict.allowed) {
     explainAllowed(explanation, graph, index, object, text.key(object));
-  } else if (decision.reason == Reason::ServicesUnknown) {
+  } else if (verdict.reason == Reason::ServicesUnknown) {
     explainServicesUnknown(explanation, reader, graph, index, text.key(object));
-  } else if (decision.reason == Reason::Unconfirmed) {
+  } else if (verdict.reason == Reason::Unconfirmed) {
     text.key(object) << " must stay until the API server has confirmed that nothing blocks it: ";
-    explainAlone(explanation, decision.reason, text,
+    explainAlone(explanation, verdict.reason, text,
                  detail.empty() ? std::string_view("the confirming read failed") : detail, "; try again");
   } else {
     DenialText denial(reader, graph, index, object,
-                      decision.held ? DeletionEffect::Held : DeletionEffect::Ending);
+                      verdict.held ? DeletionEffect::Held : DeletionEffect::Ending);
     if (denial.empty()) {
       text.key(object) << " was denied: ";
-      explainAlone(explanation, decision.reason, text, "what blocked it is gone meanwhile", "; try again");
+      explainAlone(explanation, verdict.reason, text, "what blocked it is gone meanwhile", "; try again");
     } else {
       explanation.message = denial.sentence();
       denial.moveCausesTo(explanation);
@@ -175,13 +175,13 @@ Explanation explainTo(ExplanationReader reader, const graph::Graph& graph, const
 }
 
 Explanation explain(const graph::Graph& graph, const GuardIndex& index, const KeyView& object,
-                    const Decision& decision, std::string_view detail) {
-  return explainTo(ExplanationReader::OfLastout, graph, index, object, decision, detail);
+                    const Verdict& verdict, std::string_view detail) {
+  return explainTo(ExplanationReader::OfLastout, graph, index, object, verdict, detail);
 }
 
 Explanation explain(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
-                    const Decision& decision, std::string_view detail) {
-  return explain(graph, index, viewOf(object), decision, detail);
+                    const Verdict& verdict, std::string_view detail) {
+  return explain(graph, index, viewOf(object), verdict, detail);
 }
 
 std::optional<OwnHolder> ownHolder(const graph::Graph& graph, const criticalservice::CriticalService& service,

@@ -47,9 +47,9 @@ std::string_view toString(Reason reason);  // "CriterionUnmet", as in a cause
 // ("listing coolresources.my.crd.group took longer than 2s"). The same graph gives the same words, in bounded
 // time and length.
 Explanation explain(const graph::Graph& graph, const GuardIndex& index, const KeyView& object,
-                    const Decision& decision, std::string_view detail = {});
+                    const Verdict& verdict, std::string_view detail = {});
 Explanation explain(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
-                    const Decision& decision, std::string_view detail = {});
+                    const Verdict& verdict, std::string_view detail = {});
 
 // Returns why no deletion ever meets a criterion, in the words of a denial: its own service's provider, or
 // what holds that, holds it: "; no deletion resolves this: criticalservices.lastout.dev/op#spec.criteria[0]
@@ -71,6 +71,6 @@ enum class ExplanationReader : uint8_t {
 
 // Returns what explain() returns, worded for this reader.
 Explanation explainTo(ExplanationReader reader, const graph::Graph& graph, const GuardIndex& index,
-                      const KeyView& object, const Decision& decision, std::string_view detail = {});
+                      const KeyView& object, const Verdict& verdict, std::string_view detail = {});
 
 }  // namespace lastout::admission

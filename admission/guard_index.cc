@@ -203,15 +203,15 @@ void GuardIndex::order(graph::Graph& graph, uint32_t number, const std::vector<G
   const kube::ObjectKey origin = criticalservice::keyOf(service);
   const ServiceRule& rule = rules_.services[number];
   for (const Guard& guard : guards) {
-    if (guard.role == GuardRole::Service && service.intent == DeletionIntent::Ordered) {
+    if (guard.guardedAs == GuardedAs::Service && service.intent == DeletionIntent::Ordered) {
       graph.require(guard.object, graph::ConditionId{rule.provider}, {origin, "spec.provider"});
     }
-    if (guard.role == GuardRole::Dependency && service.intent != DeletionIntent::OrphanResources) {
+    if (guard.guardedAs == GuardedAs::Dependency && service.intent != DeletionIntent::OrphanResources) {
       graph.require(guard.object, graph::ConditionId{rule.provider},
                     {origin, std::string(criticalservice::kDependenciesField)});
     }
     const bool waitsForCriteria =
-        guard.role == GuardRole::Provider || guard.role == GuardRole::ProviderAncestor;
+        guard.guardedAs == GuardedAs::Provider || guard.guardedAs == GuardedAs::ProviderAncestor;
     if (!waitsForCriteria || service.intent == DeletionIntent::OrphanResources) continue;
     for (uint32_t i = 0; i < rule.criterionCount; ++i) {
       graph.require(guard.object, graph::ConditionId{rules_.criteria[rule.firstCriterion + i]},
@@ -242,7 +242,7 @@ void GuardIndex::addGuardEntry(const Guard& guard, uint32_t number) {
   }
   GuardEntries& guardEntries = lists_[list].guardEntries;
   slots_[number].places.push_back({list, static_cast<uint32_t>(guardEntries.size())});
-  guardEntries.push({guard.role, number});
+  guardEntries.push({guard.guardedAs, number});
 }
 
 // The last guard entry of a list takes the place of the removed one, so that each costs the same however long

@@ -19,17 +19,18 @@ bool isReviewed(const kube::ObjectKey& object, std::string_view ownNamespace) {
 std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
                             std::string_view ownNamespace, const Dependencies& dependencies) {
   std::vector<Guard> guards;
-  guards.push_back({criticalservice::keyOf(service), GuardRole::Service});
-  guards.push_back({kube::crdKey(criticalservice::criticalServiceType()), GuardRole::Service});
+  guards.push_back({criticalservice::keyOf(service), GuardedAs::Service});
+  guards.push_back({kube::crdKey(criticalservice::criticalServiceType()), GuardedAs::Service});
   for (kube::ObjectKey& object : providerWithNamespaceAndCrd(service, types)) {
-    const GuardRole role = object == service.provider ? GuardRole::Provider : GuardRole::ProviderAncestor;
-    guards.push_back({std::move(object), role});
+    const GuardedAs guardedAs =
+        object == service.provider ? GuardedAs::Provider : GuardedAs::ProviderAncestor;
+    guards.push_back({std::move(object), guardedAs});
   }
   for (const criticalservice::Dependency& dependency : dependencies)
     guards.push_back(
-        {dependency.object, dependency.ownsProvider ? GuardRole::ProviderAncestor : GuardRole::Dependency});
+        {dependency.object, dependency.ownsProvider ? GuardedAs::ProviderAncestor : GuardedAs::Dependency});
   if (!ownNamespace.empty())
-    guards.push_back({kube::namespaceKey(ownNamespace), GuardRole::LastoutNamespace});
+    guards.push_back({kube::namespaceKey(ownNamespace), GuardedAs::LastoutNamespace});
   std::erase_if(guards, [&](const Guard& guard) { return !isReviewed(guard.object, ownNamespace); });
   return guards;
 }

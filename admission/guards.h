@@ -1,5 +1,5 @@
-// The objects that one CriticalService guards, each with its role: the list from which the index and the
-// machine's model are made.
+// The objects that one CriticalService guards, each with what it guards it as: the list from which the index
+// and the machine's model are made.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ namespace lastout::admission {
 
 struct Guard {
   kube::ObjectKey object;
-  GuardRole role = GuardRole::Provider;
+  GuardedAs guardedAs = GuardedAs::Provider;
 };
 
 using Dependencies = std::vector<criticalservice::Dependency>;
@@ -24,11 +24,11 @@ using Dependencies = std::vector<criticalservice::Dependency>;
 // namespace, so that lastout can start. `ownNamespace` is empty if lastout runs outside the cluster.
 bool isReviewed(const kube::ObjectKey& object, std::string_view ownNamespace);
 
-// Returns the objects whose DELETE concerns the service (docs/verdicts.md), once for each role, whether they
-// exist or not: the CriticalService, the CRD of CriticalServices, the provider, the provider's namespace, the
-// CRD of a provider whose type is not built in, the provider's dependencies and the rights with which lastout
-// reads the types of the criteria (DependencyFinder::needs()), and lastout's own namespace (empty: lastout
-// runs outside the cluster). Leaves out objects that lastout does not review.
+// Returns the objects whose DELETE concerns the service (docs/verdicts.md), once for each thing it is guarded
+// as, whether they exist or not: the CriticalService, the CRD of CriticalServices, the provider, the
+// provider's namespace, the CRD of a provider whose type is not built in, the provider's dependencies and the
+// rights with which lastout reads the types of the criteria (DependencyFinder::needs()), and lastout's own
+// namespace (empty: lastout runs outside the cluster). Leaves out objects that lastout does not review.
 std::vector<Guard> guardsOf(const criticalservice::CriticalService& service, const kube::ResourceMap& types,
                             std::string_view ownNamespace, const Dependencies& dependencies);
 

@@ -24,24 +24,24 @@ const std::vector<protection::Denial>& protectionsOf(const KnownCluster& cluster
 
 std::optional<graph::DumpVerdict> verdictOn(const KnownCluster& cluster, graph::ObjectId object) {
   const kube::ObjectKey key = cluster.graph.key(object);
-  const Decision decision = decide(GraphFacts(cluster.graph, cluster.guards), cluster.guards.rules(),
-                                   cluster.guards.guardEntries(key), deletionEffectOf(cluster.graph, object));
+  const Verdict verdict = decide(GraphFacts(cluster.graph, cluster.guards), cluster.guards.rules(),
+                                 cluster.guards.guardEntries(key), deletionEffectOf(cluster.graph, object));
   std::string text;
   bool isDenied = false;
-  bool isHeld = decision.held;
+  bool isHeld = verdict.held;
   for (const protection::Denial& one : protectionsOf(cluster, key)) {
     if (cluster.graph.isTerminating(object) && !one.isHeld) continue;
     text += (text.empty() ? "" : "; ") + kube::printableWhole(protection::onOneLine(one.message));
     isDenied = isDenied || !one.isHeld;
     isHeld = isHeld || one.isHeld;
   }
-  if (!decision.guarded && decision.allowed && text.empty()) return std::nullopt;
-  if (!decision.allowed || text.empty()) {
+  if (!verdict.guarded && verdict.allowed && text.empty()) return std::nullopt;
+  if (!verdict.allowed || text.empty()) {
     const std::string own =
-        explainTo(cluster.reader, cluster.graph, cluster.guards, viewOf(key), decision).message;
+        explainTo(cluster.reader, cluster.graph, cluster.guards, viewOf(key), verdict).message;
     text = own + (text.empty() ? "" : "; ") + text;
   }
-  const bool isAllowed = decision.allowed && !isDenied;
+  const bool isAllowed = verdict.allowed && !isDenied;
   return graph::DumpVerdict{isAllowed, std::move(text), isAllowed && isHeld};
 }
 

@@ -157,7 +157,7 @@ std::string deferredDeletionOf(const graph::Graph& graph, const GuardIndex& inde
     const criticalservice::CriticalService& service = index.service(guardEntry.service);
     const bool isItself = criticalservice::keyOf(service) == key;
     if (service.deferral == criticalservice::DeferralMode::Never ||
-        !recordsDeferral(guardEntry.role, isItself))
+        !recordsDeferral(guardEntry.guardedAs, isItself))
       continue;
     for (const criticalservice::DeferredDeletion& deletion : service.deferredDeletions.deletions) {
       if (deletion.object != key || !graph.hasUid(object, deletion.uid)) continue;
@@ -301,14 +301,14 @@ Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKe
         const SpecBlockers& specBlockers) {
   const auto found = graph.findNamed(object);
   const DeletionEffect deletionEffect = found ? deletionEffectOf(graph, *found) : DeletionEffect::Ending;
-  const Decision decision =
+  const Verdict verdict =
       decide(GraphFacts(graph, index), index.rules(), index.guardEntries(object), deletionEffect);
-  Explanation explanation = explainTo(reader, graph, index, viewOf(object), decision);
+  Explanation explanation = explainTo(reader, graph, index, viewOf(object), verdict);
   Why result;
   result.object = kube::printable(toString(object));
-  result.allowed = decision.allowed;
-  result.guarded = decision.guarded || !decision.allowed;
-  result.reason = toString(decision.reason);
+  result.allowed = verdict.allowed;
+  result.guarded = verdict.guarded || !verdict.allowed;
+  result.reason = toString(verdict.reason);
   result.message = std::move(explanation.message);
   result.revision = explanation.revision;
   if (found) {
@@ -336,7 +336,7 @@ Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKe
   if (!found || (!result.isBlocked() && !isBlockedBySpecs)) return result;
   const graph::Vertex start = graph::vertexOf(*found);
   const graph::Blockers search = graph::blockers(graph, start, kWhyLimits);
-  if (result.terminating && result.allowed && !decision.held) {
+  if (result.terminating && result.allowed && !verdict.held) {
     for (const graph::DirectBlocker& blocker : search.direct) {
       if (blocker.kind == graph::EdgeKind::Content)
         std::ranges::move(contentBlockers(graph, start, blocker), std::back_inserter(result.blockers));

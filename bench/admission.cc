@@ -19,10 +19,10 @@
 namespace lastout::bench {
 namespace {
 
-using admission::Decision;
 using admission::GraphFacts;
 using admission::GuardIndex;
 using admission::KeyView;
+using admission::Verdict;
 using admission::viewOf;
 using criticalservice::CriticalService;
 using criticalservice::FinalizerCriterion;
@@ -182,11 +182,11 @@ void explainTenBlockers(benchmark::State& state) {
   const Cluster& cluster = clusterOf(static_cast<uint32_t>(state.range(0)));
   const kube::ObjectKey provider = serviceOfTenBlockers().provider;
   const KeyView key = viewOf(provider);
-  const Decision decision = admission::decide(GraphFacts(cluster.graph, cluster.index), cluster.index.rules(),
-                                              cluster.index.guardEntries(key));
-  if (decision.unmet != 10) state.SkipWithError("there are not ten blockers");
+  const Verdict verdict = admission::decide(GraphFacts(cluster.graph, cluster.index), cluster.index.rules(),
+                                            cluster.index.guardEntries(key));
+  if (verdict.unmet != 10) state.SkipWithError("there are not ten blockers");
   for (auto _ : state) {
-    benchmark::DoNotOptimize(admission::explain(cluster.graph, cluster.index, key, decision));
+    benchmark::DoNotOptimize(admission::explain(cluster.graph, cluster.index, key, verdict));
   }
 }
 

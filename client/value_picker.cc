@@ -15,7 +15,7 @@ namespace {
 
 using simdjson::dom::element;
 
-enum class MapRole : uint8_t {
+enum class MapKind : uint8_t {
   Any,
   Event,
   WholeEvent,
@@ -47,75 +47,75 @@ constexpr std::array<std::string_view, 8> kOfStatuses{
 constexpr std::array<std::string_view, 4> kOfRights{"subjects", "roleRef", "aggregationRule",
                                                     "imagePullSecrets"};
 
-MapRole roleOf(Pick pick) {
+MapKind kindOf(Pick pick) {
   switch (pick) {
     case Pick::All:
-      return MapRole::Any;
+      return MapKind::Any;
     case Pick::Object:
-      return MapRole::Object;
+      return MapKind::Object;
     case Pick::Event:
-      return MapRole::Event;
+      return MapKind::Event;
     case Pick::WholeEvent:
-      return MapRole::WholeEvent;
+      return MapKind::WholeEvent;
     case Pick::References:
-      return MapRole::References;
+      return MapKind::References;
     case Pick::ReferencesEvent:
-      return MapRole::ReferencesEvent;
+      return MapKind::ReferencesEvent;
   }
-  return MapRole::Any;
+  return MapKind::Any;
 }
 
 // Of an event's `object`.
-MapRole objectRole(MapRole event) {
+MapKind objectKind(MapKind event) {
   switch (event) {
-    case MapRole::Event:
-      return MapRole::Object;
-    case MapRole::ReferencesEvent:
-      return MapRole::References;
+    case MapKind::Event:
+      return MapKind::Object;
+    case MapKind::ReferencesEvent:
+      return MapKind::References;
     default:
-      return MapRole::Any;
+      return MapKind::Any;
   }
 }
 
-std::optional<MapRole> anyIf(bool isWanted) { return isWanted ? std::optional(MapRole::Any) : std::nullopt; }
+std::optional<MapKind> anyIf(bool isWanted) { return isWanted ? std::optional(MapKind::Any) : std::nullopt; }
 
-// Returns the role of a member's value; nullopt: it is not wanted.
-std::optional<MapRole> memberRole(MapRole map, std::string_view key) {
+// Returns the kind of a member's value; nullopt: it is not wanted.
+std::optional<MapKind> memberKind(MapKind map, std::string_view key) {
   constexpr std::array<std::string_view, 6> kOfObjects{"apiVersion", "kind",    "code",
                                                        "reason",     "message", "details"};
   switch (map) {
-    case MapRole::Any:
-      return MapRole::Any;
-    case MapRole::Event:
-    case MapRole::WholeEvent:
-    case MapRole::ReferencesEvent:
-      if (key == "object") return objectRole(map);
+    case MapKind::Any:
+      return MapKind::Any;
+    case MapKind::Event:
+    case MapKind::WholeEvent:
+    case MapKind::ReferencesEvent:
+      if (key == "object") return objectKind(map);
       return anyIf(key == "type");
-    case MapRole::References:
-      if (key == "spec") return MapRole::Spec;
-      if (key == "status") return MapRole::Status;
-      if (key == "rules") return MapRole::Rules;
-      if (key == "data") return MapRole::Revision;
-      if (std::ranges::find(kOfRights, key) != kOfRights.end()) return MapRole::Any;
+    case MapKind::References:
+      if (key == "spec") return MapKind::Spec;
+      if (key == "status") return MapKind::Status;
+      if (key == "rules") return MapKind::Rules;
+      if (key == "data") return MapKind::Revision;
+      if (std::ranges::find(kOfRights, key) != kOfRights.end()) return MapKind::Any;
       [[fallthrough]];
-    case MapRole::Object:
-      if (key == "metadata") return MapRole::Metadata;
+    case MapKind::Object:
+      if (key == "metadata") return MapKind::Metadata;
       return anyIf(std::ranges::find(kOfObjects, key) != kOfObjects.end());
-    case MapRole::Rules:
+    case MapKind::Rules:
       return std::nullopt;
-    case MapRole::Rule:
+    case MapKind::Rule:
       return anyIf(std::ranges::find(kOfRules, key) != kOfRules.end());
-    case MapRole::Metadata:
+    case MapKind::Metadata:
       return anyIf(key != "managedFields");
-    case MapRole::Spec:
-      if (key == "conversion") return MapRole::Conversion;
+    case MapKind::Spec:
+      if (key == "conversion") return MapKind::Conversion;
       return anyIf(std::ranges::find(kOfSpecs, key) != kOfSpecs.end());
-    case MapRole::Conversion:  // {strategy, webhook: {clientConfig: {service}}}
-      if (key == "webhook" || key == "clientConfig") return MapRole::Conversion;
+    case MapKind::Conversion:  // {strategy, webhook: {clientConfig: {service}}}
+      if (key == "webhook" || key == "clientConfig") return MapKind::Conversion;
       return anyIf(key == "strategy" || key == "service");
-    case MapRole::Revision:  // {spec: {template}}, of a ControllerRevision
-      return key == "spec" ? std::optional(MapRole::Spec) : std::nullopt;
-    case MapRole::Status:
+    case MapKind::Revision:  // {spec: {template}}, of a ControllerRevision
+      return key == "spec" ? std::optional(MapKind::Spec) : std::nullopt;
+    case MapKind::Status:
       return anyIf(std::ranges::find(kOfStatuses, key) != kOfStatuses.end());
   }
   return std::nullopt;
@@ -132,14 +132,14 @@ class Picker {
  public:
   explicit Picker(const StreamLimits& limits) : limits_(limits) {}
 
-  kube::Value value(element from, MapRole role) {
+  kube::Value value(element from, MapKind kind) {
     if (++values_ > limits_.values) fail("larger than " + std::to_string(limits_.values) + " values");
     if (!problem_.empty()) return {};
     switch (from.type()) {
       case simdjson::dom::element_type::OBJECT:
-        return map(simdjson::dom::object(from), role);
+        return map(simdjson::dom::object(from), kind);
       case simdjson::dom::element_type::ARRAY:
-        return list(simdjson::dom::array(from), role == MapRole::Rules ? MapRole::Rule : MapRole::Any);
+        return list(simdjson::dom::array(from), kind == MapKind::Rules ? MapKind::Rule : MapKind::Any);
       case simdjson::dom::element_type::STRING:
         return {std::string(std::string_view(from)), {}};
       case simdjson::dom::element_type::INT64:
@@ -162,21 +162,21 @@ class Picker {
     if (problem_.empty()) problem_ = std::move(problem);
   }
 
-  kube::Value list(simdjson::dom::array from, MapRole itemRole) {
+  kube::Value list(simdjson::dom::array from, MapKind itemKind) {
     kube::Value::List items;
     for (const element item : from) {
       if (!problem_.empty()) return {};
-      items.push_back(value(item, itemRole));
+      items.push_back(value(item, itemKind));
     }
     return {std::move(items), {}};
   }
 
-  kube::Value map(simdjson::dom::object from, MapRole role) {
+  kube::Value map(simdjson::dom::object from, MapKind kind) {
     kube::Value::Map members;
     for (const auto [key, member] : from) {
       if (!problem_.empty()) return {};
-      const auto wanted = memberRole(role, key);
-      if (wanted && (wanted != MapRole::Revision || isRevision(member)))
+      const auto wanted = memberKind(kind, key);
+      if (wanted && (wanted != MapKind::Revision || isRevision(member)))
         members.push_back({std::string(key), {}, value(member, *wanted)});
     }
     checkKeys(members);
@@ -204,7 +204,7 @@ kube::Result<kube::Value> pickValue(std::string_view text, Pick pick, const Stre
   const kube::JsonDocument document(text, limits.depth);
   if (!document.isWhole()) return failed("not JSON that is read here: " + document.problem());
   Picker picker(limits);
-  kube::Value value = picker.value(document.root(), roleOf(pick));
+  kube::Value value = picker.value(document.root(), kindOf(pick));
   if (!picker.problem().empty()) return failed(picker.problem());
   return value;
 }

@@ -89,7 +89,7 @@ bool hasOtherWork(const Transition& transition, const WorkLink& link) {
   for (size_t i = 0; i < owners.size(); ++i) {
     if (i == link.ownerIndex || object.owner(i) != OwnerState::Current) continue;
     if (transition.isPresent(owners[i].owner) &&
-        transition.info(owners[i].owner).role == ModelRole::AppliedManifestWork)
+        transition.info(owners[i].owner).kind == SlotKind::AppliedManifestWork)
       return true;
   }
   return false;

@@ -13,28 +13,28 @@ namespace lastout::cluster {
 
 namespace {
 
-struct TypeRole {
+struct TypeKind {
   kube::GroupResource type;
-  ModelRole role;
+  SlotKind kind;
 };
 
-const std::array<TypeRole, 15>& typeRoles() {
-  static const std::array<TypeRole, 15> kRoles = {{
-      {kube::kNamespaces, ModelRole::Namespace},
-      {kube::kPods, ModelRole::Pod},
-      {kube::kPersistentVolumeClaims, ModelRole::PersistentVolumeClaim},
-      {kube::kPersistentVolumes, ModelRole::PersistentVolume},
-      {kube::kDeployments, ModelRole::Deployment},
-      {kube::kReplicaSets, ModelRole::ReplicaSet},
-      {kube::kStatefulSets, ModelRole::StatefulSet},
-      {kube::kDaemonSets, ModelRole::DaemonSet},
-      {kube::kJobs, ModelRole::Job},
-      {kube::kCronJobs, ModelRole::CronJob},
-      {kube::kCustomResourceDefinitions, ModelRole::Crd},
-      {manifestwork::manifestWorkType(), ModelRole::ManifestWork},
-      {manifestwork::appliedManifestWorkType(), ModelRole::AppliedManifestWork},
-      {manifestwork::replicaSetType(), ModelRole::ManifestWorkReplicaSet},
-      {criticalservice::criticalServiceType(), ModelRole::CriticalService},
+const std::array<TypeKind, 15>& typeKinds() {
+  static const std::array<TypeKind, 15> kRoles = {{
+      {kube::kNamespaces, SlotKind::Namespace},
+      {kube::kPods, SlotKind::Pod},
+      {kube::kPersistentVolumeClaims, SlotKind::PersistentVolumeClaim},
+      {kube::kPersistentVolumes, SlotKind::PersistentVolume},
+      {kube::kDeployments, SlotKind::Deployment},
+      {kube::kReplicaSets, SlotKind::ReplicaSet},
+      {kube::kStatefulSets, SlotKind::StatefulSet},
+      {kube::kDaemonSets, SlotKind::DaemonSet},
+      {kube::kJobs, SlotKind::Job},
+      {kube::kCronJobs, SlotKind::CronJob},
+      {kube::kCustomResourceDefinitions, SlotKind::Crd},
+      {manifestwork::manifestWorkType(), SlotKind::ManifestWork},
+      {manifestwork::appliedManifestWorkType(), SlotKind::AppliedManifestWork},
+      {manifestwork::replicaSetType(), SlotKind::ManifestWorkReplicaSet},
+      {criticalservice::criticalServiceType(), SlotKind::CriticalService},
   }};
   return kRoles;
 }
@@ -42,14 +42,14 @@ const std::array<TypeRole, 15>& typeRoles() {
 // An API server removes what terminates together with its last finalizer. A Pod stays for its grace period;
 // of a Namespace and a CRD the machine knows Kubernetes' own finalizer, whatever the manifest says.
 bool isRemoved(const kube::Object& object) {
-  const ModelRole role = roleOf(object.key.type);
-  return object.meta.deletionTimestamp && object.meta.finalizers.empty() && role != ModelRole::Pod &&
-         role != ModelRole::Namespace && role != ModelRole::Crd;
+  const SlotKind kind = kindOf(object.key.type);
+  return object.meta.deletionTimestamp && object.meta.finalizers.empty() && kind != SlotKind::Pod &&
+         kind != SlotKind::Namespace && kind != SlotKind::Crd;
 }
 
 Slot addObject(Builder& builder, const kube::Object& object, bool present) {
   const bool isThere = present && !isRemoved(object);
-  const Slot slot = builder.addSlot(object.key, roleOf(object.key.type), &object, isThere);
+  const Slot slot = builder.addSlot(object.key, kindOf(object.key.type), &object, isThere);
   if (builder.sources[slot] == &object && object.meta.deletionTimestamp && isThere)
     builder.model.slots[slot].terminatingAtStart = true;
   if (builder.sources[slot] != nullptr && builder.sources[slot] != &object)
@@ -63,7 +63,7 @@ void addWork(Builder& builder, const WorkSpec& spec) {
   Work work;
   work.manifestWork = addObject(builder, spec.manifestWork, true);
   const kube::ObjectKey appliedKey{manifestwork::appliedManifestWorkType(), "", spec.appliedName};
-  work.applied = builder.addSlot(appliedKey, ModelRole::AppliedManifestWork, nullptr, true);
+  work.applied = builder.addSlot(appliedKey, SlotKind::AppliedManifestWork, nullptr, true);
   work.firstLink = static_cast<uint32_t>(model.links.size());
   if (spec.manifests.size() > kMaxLinks) {
     builder.fail(work.manifestWork, "applies more than " + std::to_string(kMaxLinks) + " objects");
@@ -111,9 +111,9 @@ void sortLikeStatus(std::vector<Slot>& objects, const Model& model) {
   });
 }
 
-ModelRole roleOf(const kube::GroupResource& type) {
-  const auto found = std::ranges::find(typeRoles(), type, &TypeRole::type);
-  return found == typeRoles().end() ? ModelRole::Plain : found->role;
+SlotKind kindOf(const kube::GroupResource& type) {
+  const auto found = std::ranges::find(typeKinds(), type, &TypeKind::type);
+  return found == typeKinds().end() ? SlotKind::Plain : found->kind;
 }
 
 std::optional<Slot> Model::find(const kube::ObjectKey& key) const {
@@ -132,12 +132,12 @@ bool Model::orphans(const ClientStep& step) const {
   return policy == PropagationPolicy::Orphan;
 }
 
-Slot Builder::addSlot(const kube::ObjectKey& key, ModelRole role, const kube::Object* source, bool present) {
+Slot Builder::addSlot(const kube::ObjectKey& key, SlotKind kind, const kube::Object* source, bool present) {
   const auto [position, isNew] = model.byKey.try_emplace(key, static_cast<Slot>(model.slots.size()));
   if (!isNew) return position->second;
   SlotInfo info;
   info.key = key;
-  info.role = role;
+  info.kind = kind;
   info.presentAtStart = present;
   ObjectForm& form = info.forms.emplace_back();
   if (source != nullptr) {

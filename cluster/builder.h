@@ -22,12 +22,12 @@ struct Builder {
   kube::Errors errors;
 
   // The slot of that name, made if there is none.
-  Slot addSlot(const kube::ObjectKey& key, ModelRole role, const kube::Object* source, bool present);
+  Slot addSlot(const kube::ObjectKey& key, SlotKind kind, const kube::Object* source, bool present);
   void fail(Slot slot, std::string message);
   const kube::Value* content(Slot slot) const;  // nullptr: derived
 };
 
-ModelRole roleOf(const kube::GroupResource& type);
+SlotKind kindOf(const kube::GroupResource& type);
 
 // The bit of a finalizer in the slot's vocabulary, the garbage collector's included; 0 when it is not in
 // there.
@@ -37,8 +37,9 @@ std::optional<uint16_t> finalizerBit(SlotInfo& slot, std::string_view name);
 // "more than 14 finalizers", and which of them is not in the manifest.
 std::string tooManyFinalizers(const SlotInfo& slot);
 
-// cluster/repeated.cc: an error where two manifests of one name differ in what the machine uses. `isCreated`:
-// the second is what a step creates, and its metadata counts; what a work applies may since have got more.
+// cluster/repeated_manifests.cc: an error where two manifests of one name differ in what the machine uses.
+// `isCreated`: the second is what a step creates, and its metadata counts; what a work applies may since have
+// got more.
 void checkRepeated(Builder& builder, const kube::Object& first, const kube::Object& again, bool isCreated);
 
 // cluster/derive.cc: ReplicaSets, Pods, which Pods mount which claim, and which claim is bound to which
@@ -52,13 +53,13 @@ bool hasEnded(const kube::Value& job);
 // Returns true if the claims that the StatefulSet makes are deleted with it.
 bool deletesClaims(const kube::Value& statefulSet);
 // The claims that the Pod of that name mounts, by a workload's Pod template (or by the Pod itself).
-std::vector<kube::MountedClaim> mountedClaims(const kube::Value& content, ModelRole role,
+std::vector<kube::MountedClaim> mountedClaims(const kube::Value& content, SlotKind kind,
                                               std::string_view pod);
 // Makes Pods for up to `count` replicas of a workload, the first `present` of them there at start; derived
 // slots only.
 void addPods(Model& model, Slot workload, size_t count, size_t present);
-bool isWorkload(ModelRole role);
-bool runsWorkloads(ModelRole role);  // its children are workloads themselves: of a Deployment, of a CronJob
+bool isWorkload(SlotKind kind);
+bool runsWorkloads(SlotKind kind);  // its children are workloads themselves: of a Deployment, of a CronJob
 // The Pods of a workload, through its ReplicaSets where it has them.
 std::vector<Slot> podsOf(const Model& model, Slot workload);
 // The name of a workload's child, as Kubernetes makes them: of a Deployment a ReplicaSet's, else a Pod's.

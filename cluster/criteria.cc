@@ -147,7 +147,7 @@ Machine::Machine(const Model& model) : Machine(model, Layout(model)) {}
 Machine::Machine(const Model& model, const Layout& layout)
     : model_(&model), layout_(layout), named_(namedSlots(model)) {}
 
-bool Machine::criteriaHold(StateRef state, Slot slot) const {
+bool Machine::criteriaAreMet(StateRef state, Slot slot) const {
   const CriteriaReader reader(*model_, state);
   for (size_t service = 0; service < model_->services.size(); ++service) {
     if (!reader.lets(service, model_->slots[slot].key)) return false;

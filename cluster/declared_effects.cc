@@ -111,7 +111,7 @@ void DeclaredEffects::send(Slot slot) {
   event(slot, EventKind::Requested);
   review(slot);
   if (model_.guarded && machine_.isNamed(slot)) {
-    reads_.criteriaHold(slot);
+    reads_.criteriaAreMet(slot);
     mayBeUnsafe();
   }
   commitDelete(slot);
@@ -119,7 +119,7 @@ void DeclaredEffects::send(Slot slot) {
 
 void DeclaredEffects::confirm(Slot slot) {
   review(slot);
-  reads_.criteriaHold(slot);
+  reads_.criteriaAreMet(slot);
 }
 
 void DeclaredEffects::commit(Slot slot) {
@@ -131,7 +131,7 @@ void DeclaredEffects::commit(Slot slot) {
 void DeclaredEffects::confirmLettingGo(Slot provider) {
   writeObject(provider, kFlightsField);
   reads_.heldProviderPlan(provider);
-  reads_.criteriaHold(provider);
+  reads_.criteriaAreMet(provider);
 }
 
 void DeclaredEffects::commitLettingGo(Slot provider) {

@@ -37,8 +37,8 @@ void DeclaredReads::anyOf(const Ways& ways) {
 void DeclaredReads::hasReadyPod(Slot workload) {
   if (workload == kNone) return;
   const SlotInfo& info = model_.slots[workload];
-  if (info.role == ModelRole::Pod) object(workload, kPresenceField | kValueField);
-  if (info.role == ModelRole::Pod || info.role == ModelRole::PersistentVolumeClaim) return;
+  if (info.kind == SlotKind::Pod) object(workload, kPresenceField | kValueField);
+  if (info.kind == SlotKind::Pod || info.kind == SlotKind::PersistentVolumeClaim) return;
   for (const Slot child : info.children) hasReadyPod(child);
 }
 
@@ -58,7 +58,7 @@ void DeclaredReads::fails(const Interception& called) {
   object(called.service, kPresenceField);
   for (const Slot workload : called.workloads) {
     hasReadyPod(workload);
-    if (model_.slots[workload].role == ModelRole::Plain) object(workload, kPresenceField);
+    if (model_.slots[workload].kind == SlotKind::Plain) object(workload, kPresenceField);
   }
 }
 
@@ -100,10 +100,10 @@ void DeclaredReads::decide(Slot slot) {
   for (const admission::GuardEntry& guardEntry : model_.slots[slot].guardEntries) {
     object(model_.services[guardEntry.service], kPresenceField | kValueField);
     const admission::ServiceRule& rule = model_.rules.services[guardEntry.service];
-    if (guardEntry.role == admission::GuardRole::LastoutNamespace) continue;
-    if (guardEntry.role != admission::GuardRole::Provider) condition(rule.provider);
-    if (guardEntry.role == admission::GuardRole::Service) continue;
-    if (guardEntry.role == admission::GuardRole::Dependency && !model_.conditions[rule.provider].empty())
+    if (guardEntry.guardedAs == admission::GuardedAs::LastoutNamespace) continue;
+    if (guardEntry.guardedAs != admission::GuardedAs::Provider) condition(rule.provider);
+    if (guardEntry.guardedAs == admission::GuardedAs::Service) continue;
+    if (guardEntry.guardedAs == admission::GuardedAs::Dependency && !model_.conditions[rule.provider].empty())
       object(model_.conditions[rule.provider].front().slot, kPresenceField | kFinalizersField);
     for (uint32_t i = 0; i < rule.criterionCount; ++i)
       condition(model_.rules.criteria[rule.firstCriterion + i]);
@@ -112,7 +112,7 @@ void DeclaredReads::decide(Slot slot) {
 
 // It asks for every CriticalService and its provider, and then for the criteria of those that the object
 // matters to.
-void DeclaredReads::criteriaHold(Slot slot) {
+void DeclaredReads::criteriaAreMet(Slot slot) {
   for (size_t i = 0; i < model_.services.size(); ++i) {
     object(model_.services[i], kPresenceField | kValueField);
     if (const auto provider = model_.find(model_.serviceSpecs[i].provider))
@@ -174,8 +174,8 @@ void DeclaredReads::isProtected(Slot slot) {
   const ModelPolicies& policies = model_.policies;
   if (policies.none()) return;
   for (const Protection& one : policies.ofDelete[slot]) end(one, slot);
-  const ModelRole role = model_.slots[slot].role;
-  if (role != ModelRole::Namespace && role != ModelRole::Crd) return;
+  const SlotKind kind = model_.slots[slot].kind;
+  if (kind != SlotKind::Namespace && kind != SlotKind::Crd) return;
   for (const Slot content : model_.slots[slot].content) {
     for (const Protection& one : policies.ofDelete[content]) {
       const ModelPolicy& policy = policies.all[one.policy];
@@ -238,7 +238,7 @@ void DeclaredReads::deletesContent(Slot content) {
   const SlotInfo& info = model_.slots[content];
   object(content, kPresenceField | kFlightsField);
   object(info.namespaceSlot, kPresenceField | kFinalizersField);
-  if (info.namespaceSlot == kNone || info.role == ModelRole::Pod) return;
+  if (info.namespaceSlot == kNone || info.kind == SlotKind::Pod) return;
   if (!kube::deletesPodsFirst(model_.kubernetes)) return;
   for (const Slot pod : model_.slots[info.namespaceSlot].children) {
     object(pod, kPresenceField | kValueField);
@@ -253,7 +253,7 @@ void DeclaredReads::nextTask(Slot workload) {
     object(child, kPresenceField | kOwnersField);
     mayCreate(child);
     webhookFails(child, &Interception::onUpdate);
-    if (info.role == ModelRole::Deployment)
+    if (info.kind == SlotKind::Deployment)
       object(child, kValueField);
     else
       isRefused(child);
@@ -281,7 +281,7 @@ void DeclaredReads::hasOutlivedItself(Slot slot) {
   if (!info.timeToLive) return;
   object(slot, kPresenceField);
   if (info.timeToLive->finishesAnyway) return;
-  if (info.role == ModelRole::ManifestWork) {
+  if (info.kind == SlotKind::ManifestWork) {
     const Work& spec = model_.works[info.work];
     object(spec.applied, kPresenceField);
     for (uint32_t i = spec.firstLink; i < spec.firstLink + spec.linkCount; ++i) {
@@ -308,7 +308,7 @@ void DeclaredReads::replicaSetTask(Slot work) {
 void DeclaredReads::isRecorded(Slot slot) {
   for (const admission::GuardEntry& guardEntry : model_.slots[slot].guardEntries) {
     const Slot service = model_.services[guardEntry.service];
-    if (admission::recordsDeferral(guardEntry.role, service == slot)) object(service, kPresenceField);
+    if (admission::recordsDeferral(guardEntry.guardedAs, service == slot)) object(service, kPresenceField);
   }
 }
 
@@ -360,7 +360,7 @@ void DeclaredReads::deferredDeletionFate(Slot slot) {
   if (!canBeDeferred(model_, slot)) return;
   const SlotInfo& info = model_.slots[slot];
   for (const Slot content : info.content) fateAlone(content);
-  if (info.role != ModelRole::CriticalService || info.service == kNone) return;
+  if (info.kind != SlotKind::CriticalService || info.service == kNone) return;
   for (const Slot other : model_.deferredByService[info.service]) fateAlone(other);
 }
 

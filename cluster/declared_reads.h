@@ -33,7 +33,7 @@ class DeclaredReads {
 
   // --- the review of a DELETE
   void decide(Slot slot);
-  void criteriaHold(Slot slot);
+  void criteriaAreMet(Slot slot);
   void isProtected(Slot slot);  // from a DELETE
   void isRefused(Slot slot);
 

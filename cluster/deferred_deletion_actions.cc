@@ -17,7 +17,7 @@ bool hasRecorder(const Transition& transition, Slot slot, Wants wants) {
   return std::ranges::any_of(
       transition.info(slot).guardEntries, [&](const admission::GuardEntry& guardEntry) {
         const Slot service = model.services[guardEntry.service];
-        return admission::recordsDeferral(guardEntry.role, service == slot) &&
+        return admission::recordsDeferral(guardEntry.guardedAs, service == slot) &&
                transition.isPresent(service) && wants(model.serviceSpecs[guardEntry.service].deferral);
       });
 }
@@ -25,7 +25,7 @@ bool hasRecorder(const Transition& transition, Slot slot, Wants wants) {
 // Returns whether lastout may rely on what it sees of the owner: by its watches only if one follows it.
 bool isBelieved(const Transition& transition, Slot owner, Sight sight) {
   return sight == Sight::ByReads || owner == kNone || isFollowed(transition, owner) ||
-         transition.info(owner).role == ModelRole::AppliedManifestWork;
+         transition.info(owner).kind == SlotKind::AppliedManifestWork;
 }
 
 control::OwnerNow ownerNow(const Transition& transition, OwnerState state, Slot owner, bool believed) {
@@ -74,7 +74,7 @@ class StateDeferral {
   bool anyBefore(Slot slot, Holds holds) const {
     const SlotInfo& info = transition_.info(slot);
     if (std::ranges::any_of(info.content, holds)) return true;
-    return info.role == ModelRole::CriticalService && info.service != kNone &&
+    return info.kind == SlotKind::CriticalService && info.service != kNone &&
            std::ranges::any_of(transition_.model().deferredByService[info.service], [&](Slot other) {
              return isRecordedBy(transition_, info.service, other) && holds(other);
            });
@@ -132,8 +132,8 @@ bool isAnyPresent(const Transition& transition, const std::vector<uint32_t>& ser
 // Namespaces, CRDs and CriticalServices always are.
 bool isFollowed(const Transition& transition, Slot slot) {
   const SlotInfo& info = transition.info(slot);
-  return info.role == ModelRole::Namespace || info.role == ModelRole::Crd ||
-         info.role == ModelRole::CriticalService || isAnyPresent(transition, info.followers);
+  return info.kind == SlotKind::Namespace || info.kind == SlotKind::Crd ||
+         info.kind == SlotKind::CriticalService || isAnyPresent(transition, info.followers);
 }
 
 bool hasRecorder(const Transition& transition, Slot slot) {

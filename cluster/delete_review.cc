@@ -8,7 +8,7 @@ namespace lastout::cluster {
 
 namespace {
 
-constexpr admission::Decision kProtected{.allowed = false, .reason = admission::Reason::Protected};
+constexpr admission::Verdict kProtected{.allowed = false, .reason = admission::Reason::Protected};
 
 // The API server finds another object, or another version of it, than the request insists on.
 bool inConflict(const DeleteRequest& request, const Flight& flight) {
@@ -29,11 +29,11 @@ admission::RequestedPropagation requestedPropagationOf(const std::optional<Propa
 
 }  // namespace
 
-admission::Decision Transition::decide(Slot slot) const {
-  return model_.guarded ? machine_.decide(state_, slot) : admission::Decision{};
+admission::Verdict Transition::decide(Slot slot) const {
+  return model_.guarded ? machine_.decide(state_, slot) : admission::Verdict{};
 }
 
-admission::Decision Transition::decide(const DeleteRequest& request) const {
+admission::Verdict Transition::decide(const DeleteRequest& request) const {
   if (!model_.guarded) return {};
   const uint16_t finalizers = state_.finalizers(request.slot);
   const admission::DeletionEffect deletionEffect =
@@ -67,14 +67,14 @@ DeleteResult Transition::send(const DeleteRequest& request, Flight& flight) {
   if (!isPresent(request.slot)) return DeleteResult::NotFound;
   if (inConflict(request, flight)) return DeleteResult::Conflict;
   // A Namespace that already terminates is answered without any review.
-  if (info(request.slot).role == ModelRole::Namespace && isTerminating(request.slot))
+  if (info(request.slot).kind == SlotKind::Namespace && isTerminating(request.slot))
     return DeleteResult::Done;
   if (kube::isImmortal(info(request.slot).key)) return deny(request, flight, {}, "Forbidden");
   if (webhookFails(request.slot, &Interception::onDelete)) return deny(request, flight, {}, "InternalError");
-  const admission::Decision decision = verdict_ != nullptr ? *verdict_ : decide(request);
-  if (!decision.allowed) return deny(request, flight, decision);
+  const admission::Verdict verdict = verdict_ != nullptr ? *verdict_ : decide(request);
+  if (!verdict.allowed) return deny(request, flight, verdict);
   if (isProtected(request)) return deny(request, flight, kProtected);
-  if (decision.guarded) {
+  if (verdict.guarded) {
     flight = {.phase = Flight::Phase::Decided};
     return DeleteResult::InFlight;
   }
@@ -96,7 +96,7 @@ DeleteResult Transition::sendAtOnce(const DeleteRequest& request) {
 void Transition::checkUnconfirmed(const DeleteRequest& request) {
   const Slot slot = request.slot;
   if (!model_.guarded || !machine_.isNamed(slot) || keepsHeld(request)) return;
-  if (!machine_.criteriaHold(state_, slot)) markUnsafe();
+  if (!machine_.criteriaAreMet(state_, slot)) markUnsafe();
 }
 
 // After this DELETE the provider and what it runs are there, until lastout takes its finalizer off.
@@ -104,10 +104,10 @@ bool Transition::keepsHeld(const DeleteRequest& request) const {
   return machine_.isHeldBack(request.slot, withPolicy(state_.finalizers(request.slot), policyOf(request)));
 }
 
-bool Transition::criteriaHold(Slot slot) const { return machine_.criteriaHold(state_, slot); }
+bool Transition::criteriaAreMet(Slot slot) const { return machine_.criteriaAreMet(state_, slot); }
 
-void Transition::release(Slot provider, bool criteriaHeld) {
-  if (!criteriaHeld) markUnsafe();
+void Transition::release(Slot provider, bool criteriaWereMet) {
+  if (!criteriaWereMet) markUnsafe();
   dropFinalizers(provider, info(provider).heldBit, Actor::Lastout);
 }
 
@@ -115,13 +115,13 @@ void Transition::markUnsafe() { state_.setMonitors(state_.monitors() | kUnsafeBi
 
 DeleteResult Transition::confirm(const DeleteRequest& request, Flight& flight) {
   if (model_.confirms && isPresent(request.slot)) {
-    const admission::Decision decision = decide(request);
-    if (!decision.allowed) return deny(request, flight, decision);
+    const admission::Verdict verdict = decide(request);
+    if (!verdict.allowed) return deny(request, flight, verdict);
   }
   // Policies are asked last.
   if (isPresent(request.slot) && isProtected(request)) return deny(request, flight, kProtected);
   flight.phase = Flight::Phase::Confirmed;
-  flight.criteriaHeld = machine_.criteriaHold(state_, request.slot);
+  flight.criteriaWereMet = machine_.criteriaAreMet(state_, request.slot);
   return DeleteResult::InFlight;
 }
 
@@ -134,28 +134,28 @@ DeleteResult Transition::commit(const DeleteRequest& request, Flight& flight) {
     // The object is not the one that was reviewed: the API server reviews its DELETE again.
     if (webhookFails(request.slot, &Interception::onDelete))
       return deny(request, flight, {}, "InternalError");
-    const admission::Decision decision = decide(request);
-    if (!decision.allowed) return deny(request, flight, decision);
+    const admission::Verdict verdict = decide(request);
+    if (!verdict.allowed) return deny(request, flight, verdict);
     if (isProtected(request)) return deny(request, flight, kProtected);
     flight = {.phase = Flight::Phase::Decided};
     return DeleteResult::InFlight;
   }
-  if (!before.criteriaHeld && !keepsHeld(request)) markUnsafe();
+  if (!before.criteriaWereMet && !keepsHeld(request)) markUnsafe();
   commitDelete(request);
   return DeleteResult::Done;
 }
 
-DeleteResult Transition::deny(const DeleteRequest& request, Flight& flight,
-                              const admission::Decision& decision, const char* refused) {
+DeleteResult Transition::deny(const DeleteRequest& request, Flight& flight, const admission::Verdict& verdict,
+                              const char* refused) {
   flight = {};
   emit({.kind = EventKind::Denied,
         .actor = request.actor,
         .slot = request.slot,
         .by = request.by,
-        .decision = decision,
+        .verdict = verdict,
         .refused = refused});
   // What a policy alone denies is not deferred: nobody knows whether it is ever to go.
-  if (refused == nullptr && decision.reason != admission::Reason::Protected) deferDeletion(*this, request);
+  if (refused == nullptr && verdict.reason != admission::Reason::Protected) deferDeletion(*this, request);
   return DeleteResult::Denied;
 }
 

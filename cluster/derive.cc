@@ -30,11 +30,11 @@ std::string suffix(std::string_view of, size_t number, size_t length) {
 }
 
 // A new slot behind all others, for something derived.
-Slot appendSlot(Model& model, const kube::ObjectKey& key, ModelRole role, bool present) {
+Slot appendSlot(Model& model, const kube::ObjectKey& key, SlotKind kind, bool present) {
   const auto slot = static_cast<Slot>(model.slots.size());
   SlotInfo info;
   info.key = key;
-  info.role = role;
+  info.kind = kind;
   info.presentAtStart = present;
   info.forms.emplace_back();
   model.slots.push_back(std::move(info));
@@ -47,7 +47,7 @@ void addReplicaSet(Builder& builder, Slot deployment) {
   const kube::ObjectKey childKey = childKeyOf(model.slots[deployment], 0);
   const bool present = model.slots[deployment].presentAtStart && !model.slots[deployment].terminatingAtStart;
   const uint8_t replicas = model.slots[deployment].valueAtCreation;
-  const Slot child = appendSlot(model, childKey, ModelRole::ReplicaSet, present);
+  const Slot child = appendSlot(model, childKey, SlotKind::ReplicaSet, present);
   builder.sources.push_back(nullptr);
   model.slots[child].valueAtCreation = replicas;
   addOwner(model, child, {.owner = deployment, .controller = true, .blockOwnerDeletion = true}, true);
@@ -75,9 +75,9 @@ uint8_t parallelismOf(Builder& builder, Slot job, const kube::Value& content) {
 uint8_t replicasOf(Builder& builder, Slot workload) {
   const kube::Value* content = builder.content(workload);
   if (content == nullptr) return 1;
-  const ModelRole role = builder.model.slots[workload].role;
-  if (role == ModelRole::DaemonSet || role == ModelRole::CronJob) return 1;  // one node; not asked for
-  if (role == ModelRole::Job) return parallelismOf(builder, workload, *content);
+  const SlotKind kind = builder.model.slots[workload].kind;
+  if (kind == SlotKind::DaemonSet || kind == SlotKind::CronJob) return 1;  // one node; not asked for
+  if (kind == SlotKind::Job) return parallelismOf(builder, workload, *content);
   const kube::Value* field = content->at({"spec", "replicas"});
   if (field == nullptr) return 1;
   const int64_t* replicas = field->asInteger();
@@ -88,21 +88,21 @@ uint8_t replicasOf(Builder& builder, Slot workload) {
   return static_cast<uint8_t>(*replicas);
 }
 
-ModelRole childRoleOf(ModelRole workload) {
-  if (workload == ModelRole::Deployment) return ModelRole::ReplicaSet;
-  return workload == ModelRole::CronJob ? ModelRole::Job : ModelRole::Pod;
+SlotKind childKindOf(SlotKind workload) {
+  if (workload == SlotKind::Deployment) return SlotKind::ReplicaSet;
+  return workload == SlotKind::CronJob ? SlotKind::Job : SlotKind::Pod;
 }
 
 // Children that the manifests themselves bring along: those that name the workload as their controller.
 void takeGivenChildren(Builder& builder, Slot workload) {
   Model& model = builder.model;
   for (Slot dependent : model.slots[workload].dependents) {
-    const ModelRole role = model.slots[dependent].role;
+    const SlotKind kind = model.slots[dependent].kind;
     const std::vector<OwnerLink>& owners = model.slots[dependent].owners;
     const bool controlled = std::any_of(owners.begin(), owners.end(), [&](const OwnerLink& link) {
       return link.owner == workload && link.controller;
     });
-    if (controlled && role == childRoleOf(model.slots[workload].role))
+    if (controlled && kind == childKindOf(model.slots[workload].kind))
       model.slots[workload].children.push_back(dependent);
   }
 }
@@ -156,8 +156,7 @@ void addClaim(Builder& builder, Slot set, const kube::Value& claimTemplate, Slot
     model.slots[*given].children.push_back(pod);
     return;
   }
-  const Slot claim =
-      appendSlot(model, key, ModelRole::PersistentVolumeClaim, model.slots[pod].presentAtStart);
+  const Slot claim = appendSlot(model, key, SlotKind::PersistentVolumeClaim, model.slots[pod].presentAtStart);
   builder.sources.resize(model.slots.size(), nullptr);
   SlotInfo& info = model.slots[claim];
   info.forms.front().labels = criticalservice::labelsAt(claimTemplate, {"metadata", "labels"});
@@ -173,7 +172,7 @@ void addClaim(Builder& builder, Slot set, const kube::Value& claimTemplate, Slot
 // Claims of what a StatefulSet runs at the start; Pods that the files have name their claims themselves.
 void deriveClaims(Builder& builder, Slot set) {
   const kube::Value* content = builder.content(set);
-  if (content == nullptr || builder.model.slots[set].role != ModelRole::StatefulSet) return;
+  if (content == nullptr || builder.model.slots[set].kind != SlotKind::StatefulSet) return;
   const std::vector<Slot> pods = builder.model.slots[set].children;
   for (const kube::Value& claimTemplate : kube::listAt(*content, {"spec", "volumeClaimTemplates"})) {
     for (const Slot pod : pods) {
@@ -192,7 +191,7 @@ bool deletesClaims(const kube::Value& statefulSet) {
 
 std::vector<Slot> podsOf(const Model& model, Slot workload) {
   const SlotInfo& info = model.slots[workload];
-  if (!runsWorkloads(info.role)) return info.children;
+  if (!runsWorkloads(info.kind)) return info.children;
   std::vector<Slot> pods;
   for (Slot child : info.children) {
     const std::vector<Slot>& more = model.slots[child].children;
@@ -201,30 +200,30 @@ std::vector<Slot> podsOf(const Model& model, Slot workload) {
   return pods;
 }
 
-bool hasReplicas(ModelRole role) {
-  return role == ModelRole::Deployment || role == ModelRole::ReplicaSet || role == ModelRole::StatefulSet;
+bool hasReplicas(SlotKind kind) {
+  return kind == SlotKind::Deployment || kind == SlotKind::ReplicaSet || kind == SlotKind::StatefulSet;
 }
 
-bool isWorkload(ModelRole role) {
-  return hasReplicas(role) || role == ModelRole::DaemonSet || role == ModelRole::Job ||
-         role == ModelRole::CronJob;
+bool isWorkload(SlotKind kind) {
+  return hasReplicas(kind) || kind == SlotKind::DaemonSet || kind == SlotKind::Job ||
+         kind == SlotKind::CronJob;
 }
 
-bool runsWorkloads(ModelRole role) { return role == ModelRole::Deployment || role == ModelRole::CronJob; }
+bool runsWorkloads(SlotKind kind) { return kind == SlotKind::Deployment || kind == SlotKind::CronJob; }
 
 kube::ObjectKey childKeyOf(const SlotInfo& workload, size_t number) {
   const kube::ObjectKey& key = workload.key;
   const std::string prefix = key.name + "-";
-  if (workload.role == ModelRole::Deployment)
+  if (workload.kind == SlotKind::Deployment)
     return {kube::kReplicaSets, key.namespaceName, prefix + suffix(key.name, number, 10)};
-  const bool counts = workload.role == ModelRole::StatefulSet;
+  const bool counts = workload.kind == SlotKind::StatefulSet;
   return {kube::kPods, key.namespaceName,
           prefix + (counts ? std::to_string(number) : suffix(key.name, number, 5))};
 }
 
 void addPods(Model& model, Slot workload, size_t count, size_t present) {
   for (size_t i = model.slots[workload].children.size(); i < count; ++i) {
-    const Slot pod = appendSlot(model, childKeyOf(model.slots[workload], i), ModelRole::Pod, i < present);
+    const Slot pod = appendSlot(model, childKeyOf(model.slots[workload], i), SlotKind::Pod, i < present);
     addOwner(model, pod, {.owner = workload, .controller = true, .blockOwnerDeletion = true}, true);
     model.slots[workload].children.push_back(pod);
   }
@@ -244,7 +243,7 @@ namespace {
 // Returns true for a Pod without owner that has run to its end: a workload replaces its own.
 bool hasStoppedForGood(const Builder& builder, Slot slot) {
   const kube::Object* source = builder.sources[slot];
-  return builder.model.slots[slot].role == ModelRole::Pod && source != nullptr &&
+  return builder.model.slots[slot].kind == SlotKind::Pod && source != nullptr &&
          source->meta.ownerReferences.empty() &&
          kube::isFinalPhase(kube::textAt(source->content, {"status", "phase"}));
 }
@@ -255,19 +254,19 @@ void deriveChildren(Builder& builder) {
   Model& model = builder.model;
   const size_t given = model.slots.size();
   for (Slot slot = 0; slot < given; ++slot) {
-    if (isWorkload(model.slots[slot].role)) model.slots[slot].valueAtCreation = replicasOf(builder, slot);
+    if (isWorkload(model.slots[slot].kind)) model.slots[slot].valueAtCreation = replicasOf(builder, slot);
     model.slots[slot].hasStoppedAtStart = hasStoppedForGood(builder, slot);
   }
   for (Slot slot = 0; slot < given; ++slot) {
-    if (!isWorkload(model.slots[slot].role)) continue;
+    if (!isWorkload(model.slots[slot].kind)) continue;
     takeGivenChildren(builder, slot);
-    if (model.slots[slot].role != ModelRole::Deployment) continue;
+    if (model.slots[slot].kind != SlotKind::Deployment) continue;
     putCurrentFirst(builder, slot);
     if (model.slots[slot].children.empty()) addReplicaSet(builder, slot);
   }
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
-    const ModelRole role = model.slots[slot].role;
-    if (!isWorkload(role) || runsWorkloads(role)) continue;
+    const SlotKind kind = model.slots[slot].kind;
+    if (!isWorkload(kind) || runsWorkloads(kind)) continue;
     const bool present = model.slots[slot].presentAtStart && !model.slots[slot].terminatingAtStart;
     const size_t replicas = model.slots[slot].valueAtCreation;
     // One at least, absent: what it mounts and who intercepts it is then known of those that a step adds.
@@ -282,10 +281,10 @@ void deriveChildren(Builder& builder) {
   }
 }
 
-std::vector<kube::MountedClaim> mountedClaims(const kube::Value& content, ModelRole role,
+std::vector<kube::MountedClaim> mountedClaims(const kube::Value& content, SlotKind kind,
                                               std::string_view pod) {
   return kube::claimsOf(
-      role == ModelRole::Pod ? content.find("spec") : content.at({"spec", "template", "spec"}), pod);
+      kind == SlotKind::Pod ? content.find("spec") : content.at({"spec", "template", "spec"}), pod);
 }
 
 namespace {
@@ -310,11 +309,11 @@ void mountClaims(Builder& builder) {
   Model& model = builder.model;
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
     const kube::Value* content = builder.content(slot);
-    const ModelRole role = model.slots[slot].role;
-    if (content == nullptr || (!isWorkload(role) && role != ModelRole::Pod)) continue;
-    const std::vector<Slot> pods = role == ModelRole::Pod ? std::vector<Slot>{slot} : podsOf(model, slot);
+    const SlotKind kind = model.slots[slot].kind;
+    if (content == nullptr || (!isWorkload(kind) && kind != SlotKind::Pod)) continue;
+    const std::vector<Slot> pods = kind == SlotKind::Pod ? std::vector<Slot>{slot} : podsOf(model, slot);
     for (const Slot pod : pods)
-      mountClaimsOf(model, pod, mountedClaims(*content, role, model.slots[pod].key.name));
+      mountClaimsOf(model, pod, mountedClaims(*content, kind, model.slots[pod].key.name));
   }
 }
 
@@ -327,11 +326,11 @@ void bindVolumes(Builder& builder) {
   for (Slot volume = 0; volume < model.slots.size(); ++volume) {
     SlotInfo& info = model.slots[volume];
     const kube::Value* content = builder.content(volume);
-    if (info.role != ModelRole::PersistentVolume || (content != nullptr && kube::isReleased(*content)))
+    if (info.kind != SlotKind::PersistentVolume || (content != nullptr && kube::isReleased(*content)))
       continue;
     const auto claimOfVolume = boundTo(volume, kube::claimOf);
     for (Slot claim = 0; claim < model.slots.size(); ++claim) {
-      if (model.slots[claim].role != ModelRole::PersistentVolumeClaim) continue;
+      if (model.slots[claim].kind != SlotKind::PersistentVolumeClaim) continue;
       const auto volumeOfClaim = boundTo(claim, kube::volumeOf);
       if (kube::isBound(model.slots[claim].key, volumeOfClaim, info.key, claimOfVolume))
         info.children.push_back(claim);

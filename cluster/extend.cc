@@ -15,7 +15,7 @@ kube::Error problem(std::string message) {
 // The workload whose children are Pods: a Deployment's ReplicaSet, or the workload itself.
 Slot podParent(const Model& model, Slot workload) {
   const SlotInfo& info = model.slots[workload];
-  return info.role == ModelRole::Deployment && !info.children.empty() ? info.children.front() : workload;
+  return info.kind == SlotKind::Deployment && !info.children.empty() ? info.children.front() : workload;
 }
 
 // A change to a finalizer that a criterion names must count among that criterion's holders.
@@ -36,7 +36,7 @@ void refreshConditions(Model& model, Slot slot) {
 
 // A claim that a StatefulSet makes for one Pod alone: TEMPLATE-POD.
 bool isOwnClaim(const Model& model, const SlotInfo& claim, Slot workload, Slot pod) {
-  return model.slots[workload].role == ModelRole::StatefulSet &&
+  return model.slots[workload].kind == SlotKind::StatefulSet &&
          claim.key.name.ends_with("-" + model.slots[pod].key.name);
 }
 
@@ -60,7 +60,7 @@ void wirePod(Model& model, Slot pod, Slot workload) {
       model.conditions[i].push_back({.slot = pod, .mask = 0});
   }
   for (SlotInfo& claim : model.slots) {
-    if (claim.role != ModelRole::PersistentVolumeClaim) continue;
+    if (claim.kind != SlotKind::PersistentVolumeClaim) continue;
     if (std::find(claim.children.begin(), claim.children.end(), sibling) == claim.children.end()) continue;
     if (!isOwnClaim(model, claim, workload, sibling))
       claim.children.push_back(pod);
@@ -95,13 +95,13 @@ void findRemovals(Model& model, Slot slot) {
 
 kube::Result<uint32_t> addController(Model& model, FinalizerController controller) {
   if (controller.runsIn != kNone) {
-    const ModelRole role = model.slots[controller.runsIn].role;
-    if (!isWorkload(role) && role != ModelRole::Pod)
+    const SlotKind kind = model.slots[controller.runsIn].kind;
+    if (!isWorkload(kind) && kind != SlotKind::Pod)
       return tl::unexpected(
           problem(model.name(controller.runsIn) + " runs no Pods that a controller could be in"));
   }
   if (controller.runsIn != kNone && podsOf(model, controller.runsIn).empty() &&
-      model.slots[controller.runsIn].role == ModelRole::CronJob)
+      model.slots[controller.runsIn].kind == SlotKind::CronJob)
     return tl::unexpected(
         problem(model.name(controller.runsIn) +
                 " has made no Job yet in whose Pods a controller could be; a Job that names "
@@ -112,9 +112,9 @@ kube::Result<uint32_t> addController(Model& model, FinalizerController controlle
 }
 
 kube::Result<uint32_t> addStep(Model& model, ClientStep step) {
-  const ModelRole role = model.slots[step.object].role;
+  const SlotKind kind = model.slots[step.object].kind;
   if (step.verb == ClientStep::Verb::SetReplicas) {
-    if (!hasReplicas(role))
+    if (!hasReplicas(kind))
       return tl::unexpected(problem(model.name(step.object) + " has no replicas to scale"));
     if (step.value > kMaxReplicas)
       return tl::unexpected(
@@ -125,7 +125,7 @@ kube::Result<uint32_t> addStep(Model& model, ClientStep step) {
     for (size_t slot = before; slot < model.slots.size(); ++slot)
       wirePod(model, static_cast<Slot>(slot), parent);
   }
-  if (step.verb == ClientStep::Verb::SetIntent && role != ModelRole::CriticalService)
+  if (step.verb == ClientStep::Verb::SetIntent && kind != SlotKind::CriticalService)
     return tl::unexpected(
         problem(model.name(step.object) + " is no CriticalService; only those have a deletionIntent"));
   const auto number = static_cast<uint32_t>(model.steps.size());

@@ -120,7 +120,7 @@ class Declaration {
     guardOfCleanup(slot);
     guard_.objects(inTheWay, kPresenceField);
     guard_.webhookFails(slot, &Interception::onCleanup);
-    if (model_.slots[slot].role == ModelRole::Namespace) guard_.discoveryFails();
+    if (model_.slots[slot].kind == SlotKind::Namespace) guard_.discoveryFails();
     effects_.dropFinalizers(slot);
   }
 
@@ -130,7 +130,7 @@ class Declaration {
     for (const Slot child : model_.slots[workload].children) {
       effects_.create(child);
       effects_.change(child, kOwnersField | kValueField);
-      if (model_.slots[workload].role != ModelRole::Deployment) effects_.send(child);
+      if (model_.slots[workload].kind != SlotKind::Deployment) effects_.send(child);
     }
   }
 

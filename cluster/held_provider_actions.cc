@@ -83,13 +83,13 @@ void goOnLettingGo(Transition& transition, Slot provider) {
   if (flight.touched) return;
   if (flight.phase == Flight::Phase::Confirmed) {
     if (!transition.webhookFails(provider, &Interception::onUpdate))
-      transition.release(provider, flight.criteriaHeld);
+      transition.release(provider, flight.criteriaWereMet);
     return;
   }
   const bool mayGo = heldProviderPlan(transition, provider) == control::HeldProviderAction::LetsItGo;
   if (transition.model().confirms && !mayGo) return;
   flight.phase = Flight::Phase::Confirmed;
-  flight.criteriaHeld = transition.criteriaHold(provider);
+  flight.criteriaWereMet = transition.criteriaAreMet(provider);
   setFlight(transition, provider, flight);
 }
 

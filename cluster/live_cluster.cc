@@ -60,7 +60,7 @@ kube::Result<Slot> LiveCluster::create(const LiveObject& object, Events& events)
     return tl::unexpected(kube::Error{kube::toString(object.key) + " is there already", {}, {}});
   if (const auto fits = live_->check(slot, object); !fits) return tl::unexpected(fits.error());
   const SlotInfo& info = live_->model.slots[slot];
-  if (info.role == ModelRole::ManifestWork) {
+  if (info.kind == SlotKind::ManifestWork) {
     if (const auto set = live_->setWork(slot, object); !set) return tl::unexpected(set.error());
   }
   live_->nameFinalizers(slot, object.finalizers);
@@ -74,7 +74,7 @@ kube::Result<Slot> LiveCluster::create(const LiveObject& object, Events& events)
   const SlotInfo& now = live_->model.slots[slot];
   created.finalizers = live_->finalizerMaskOf(slot, object.finalizers) | now.finalizersAtCreation;
   created.owners = owners;
-  if (isWorkload(now.role)) created.value = static_cast<uint8_t>(object.replicas);
+  if (isWorkload(now.kind)) created.value = static_cast<uint8_t>(object.replicas);
   live_->state().setObject(slot, created);
   finish(nullptr, happened, events);
   return slot;
@@ -85,20 +85,20 @@ kube::Result<void> LiveCluster::update(Slot slot, const LiveObject& object, Even
   if (!live_->isPresent(slot))
     return tl::unexpected(kube::Error{kube::toString(object.key) + " is not there", {}, {}});
   if (const auto fits = live_->check(slot, object); !fits) return fits;
-  const ModelRole role = live_->model.slots[slot].role;
-  if (role == ModelRole::ManifestWork) {
+  const SlotKind kind = live_->model.slots[slot].kind;
+  if (kind == SlotKind::ManifestWork) {
     if (const auto set = live_->setWork(slot, object); !set) return set;
   }
   ObjectState changed = live_->state().object(slot);
   changed.owners = live_->setOwners(slot, live_->planOwners(slot, object.owners));
   live_->nameFinalizers(slot, object.finalizers);
   changed.finalizers = live_->finalizerMaskOf(slot, object.finalizers);
-  if (isWorkload(role)) changed.value = static_cast<uint8_t>(object.replicas);
+  if (isWorkload(kind)) changed.value = static_cast<uint8_t>(object.replicas);
   if (!object.uid.empty()) live_->setUid(slot, object.uid);
   if (live_->extra[slot].claims != object.claims) {
     live_->extra[slot].claims = object.claims;
     live_->unmount(slot);
-    if (role == ModelRole::Pod) live_->mount(slot);
+    if (kind == SlotKind::Pod) live_->mount(slot);
   }
   if (live_->extra[slot].boundTo != object.boundTo) {
     live_->extra[slot].boundTo = object.boundTo;
@@ -158,11 +158,11 @@ void LiveCluster::noteChange(Slot slot) {
   if (info.crd != kNone &&
       agenda_->find({Action::Kind::CrdInstances, Actor::CrdCleanup, info.crd, 0}) != nullptr)
     live_->look(info.crd);
-  const bool contains = info.role == ModelRole::Namespace || info.role == ModelRole::Crd;
+  const bool contains = info.kind == SlotKind::Namespace || info.kind == SlotKind::Crd;
   if (contains && (came || flipped(info.cleanupBit))) noteContainer(slot);
-  if (info.role == ModelRole::Namespace) noteTurn(slot);
-  if (info.role == ModelRole::Pod) noteTurn(info.namespaceSlot);
-  if (info.role == ModelRole::Pod || info.role == ModelRole::ReplicaSet) live_->podsChanged = true;
+  if (info.kind == SlotKind::Namespace) noteTurn(slot);
+  if (info.kind == SlotKind::Pod) noteTurn(info.namespaceSlot);
+  if (info.kind == SlotKind::Pod || info.kind == SlotKind::ReplicaSet) live_->podsChanged = true;
 }
 
 // What is in it may have to go; what could not be made in it may be possible now.
@@ -242,12 +242,12 @@ void LiveCluster::finish(const Action* action, const Events& happened, Events& e
   }
   const bool changed = settle(action, happened);
   for (const ClusterEvent& event : happened) {
-    const ModelRole role = live_->model.slots[event.slot].role;
+    const SlotKind kind = live_->model.slots[event.slot].kind;
     if (event.kind == EventKind::Created) live_->appeared(event.slot);
     if (event.kind == EventKind::Gone) live_->vanished(event.slot);
     if (event.kind != EventKind::Changed) continue;
-    if (isWorkload(role)) live_->placeChildren(event.slot);
-    if (role == ModelRole::Pod || role == ModelRole::ReplicaSet) live_->takeChild(event.slot);
+    if (isWorkload(kind)) live_->placeChildren(event.slot);
+    if (kind == SlotKind::Pod || kind == SlotKind::ReplicaSet) live_->takeChild(event.slot);
   }
   if (action != nullptr && changed) {
     agenda_->done(*action);

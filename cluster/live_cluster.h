@@ -128,7 +128,7 @@ class LiveCluster {
   // Does what was planned. False, and nothing happens, where it is not possible any more or would do
   // something else by now. Denied: what its actor then does (the agent forgets, the collector's delay
   // doubles); an action that sends no DELETE was refused, and its delay doubles from one refusal to the next.
-  bool execute(const PlannedAction& plan, AdmissionOutcome verdict, Milliseconds now, Events& events);
+  bool execute(const PlannedAction& plan, AdmissionOutcome outcome, Milliseconds now, Events& events);
 
   // What may happen now, by subject: what Machine::enabled lists.
   std::vector<Action> possible() const;

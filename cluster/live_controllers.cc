@@ -74,7 +74,7 @@ std::optional<PlannedAction> LiveCluster::plan(Milliseconds now) {
   return plan;
 }
 
-bool LiveCluster::execute(const PlannedAction& plan, AdmissionOutcome verdict, Milliseconds now,
+bool LiveCluster::execute(const PlannedAction& plan, AdmissionOutcome outcome, Milliseconds now,
                           Events& events) {
   advance(now);
   const Agenda::Entry* entry = agenda_->find(plan.action);
@@ -84,16 +84,16 @@ bool LiveCluster::execute(const PlannedAction& plan, AdmissionOutcome verdict, M
     rehearse(plan.action, again);
     if (!isSame(again.events, plan.events)) return false;
   }
-  if (verdict == AdmissionOutcome::Denied && plan.deletes == kNone) {
+  if (outcome == AdmissionOutcome::Denied && plan.deletes == kNone) {
     refuse(plan.action);
     return true;
   }
-  admission::Decision decision;
-  decision.allowed = verdict == AdmissionOutcome::Allowed;
+  admission::Verdict verdict;
+  verdict.allowed = outcome == AdmissionOutcome::Allowed;
   Events happened;
-  live_->machine().apply(live_->state(), plan.action, &happened, &decision);
+  live_->machine().apply(live_->state(), plan.action, &happened, &verdict);
   const Action action = plan.action;
-  if (action.kind == Kind::NamespaceDelete && verdict == AdmissionOutcome::Denied) noteRefusal(action.a);
+  if (action.kind == Kind::NamespaceDelete && outcome == AdmissionOutcome::Denied) noteRefusal(action.a);
   finish(&action, happened, events);
   return true;
 }
@@ -101,7 +101,7 @@ bool LiveCluster::execute(const PlannedAction& plan, AdmissionOutcome verdict, M
 // A Pod that is refused to the namespace controller ends its look for Pods.
 void LiveCluster::noteRefusal(Slot content) {
   const SlotInfo& info = live_->model.slots[content];
-  if (info.role != ModelRole::Pod) return;
+  if (info.kind != SlotKind::Pod) return;
   live_->setDeletionRefused(content);
   noteTurn(info.namespaceSlot);
 }

@@ -18,11 +18,11 @@ uint32_t roomFor(uint32_t room, size_t wanted) {
 }
 
 // A live cluster stores Jobs and CronJobs, and runs none.
-ModelRole liveRoleOf(const kube::GroupResource& type) {
-  const ModelRole role = roleOf(type);
+SlotKind liveKindOf(const kube::GroupResource& type) {
+  const SlotKind kind = kindOf(type);
   const bool isNotRun =
-      role == ModelRole::Job || role == ModelRole::CronJob || role == ModelRole::ManifestWorkReplicaSet;
-  return isNotRun ? ModelRole::Plain : role;
+      kind == SlotKind::Job || kind == SlotKind::CronJob || kind == SlotKind::ManifestWorkReplicaSet;
+  return isNotRun ? SlotKind::Plain : kind;
 }
 
 void takeOver(std::vector<uint64_t>& words, const Layout& from, const Layout& to) {
@@ -87,15 +87,15 @@ Slot LiveModel::slotOf(const kube::ObjectKey& key) {
   const Slot slot = allocate();
   SlotInfo& info = model.slots[slot];
   info.key = key;
-  info.role = liveRoleOf(key.type);
+  info.kind = liveKindOf(key.type);
   info.namespaceSlot = space;
   info.crd = crd;
-  info.valueAtCreation = isWorkload(info.role) ? 1 : 0;
+  info.valueAtCreation = isWorkload(info.kind) ? 1 : 0;
   model.byKey.emplace(key, slot);
   nameFinalizers(slot, {});
   enter(slot, space, &LiveSlot::inNamespace, false);
   enter(slot, crd, &LiveSlot::inCrd, false);
-  if (info.role == ModelRole::Crd) bindInstances(slot);
+  if (info.kind == SlotKind::Crd) bindInstances(slot);
   return slot;
 }
 
@@ -141,7 +141,7 @@ void LiveModel::move(Slot slot, bool present) {
   leave(slot, info.crd, &LiveSlot::inCrd, !present);
   enter(slot, info.namespaceSlot, &LiveSlot::inNamespace, present);
   enter(slot, info.crd, &LiveSlot::inCrd, present);
-  if (info.role != ModelRole::Pod || info.namespaceSlot == kNone) return;
+  if (info.kind != SlotKind::Pod || info.namespaceSlot == kNone) return;
   std::vector<Slot>& pods = model.slots[info.namespaceSlot].children;
   if (present)
     pods.push_back(slot);
@@ -159,12 +159,12 @@ void LiveModel::setUid(Slot slot, const std::string& uid) {
 
 void LiveModel::appeared(Slot slot) {
   move(slot, true);
-  const ModelRole role = model.slots[slot].role;
-  if (isWorkload(role)) placeChildren(slot);
-  if (role == ModelRole::Pod || role == ModelRole::ReplicaSet) takeChild(slot);
-  if (role == ModelRole::Pod) mount(slot);
-  if (role == ModelRole::PersistentVolume) ++volumes_;
-  if (isStorage(role)) bind();
+  const SlotKind kind = model.slots[slot].kind;
+  if (isWorkload(kind)) placeChildren(slot);
+  if (kind == SlotKind::Pod || kind == SlotKind::ReplicaSet) takeChild(slot);
+  if (kind == SlotKind::Pod) mount(slot);
+  if (kind == SlotKind::PersistentVolume) ++volumes_;
+  if (isStorage(kind)) bind();
 }
 
 void LiveModel::vanished(Slot slot) {
@@ -180,11 +180,11 @@ void LiveModel::vanished(Slot slot) {
   move(slot, false);
   extra[slot].claims.clear();
   extra[slot].boundTo.reset();
-  if (model.slots[slot].role == ModelRole::PersistentVolume) {
+  if (model.slots[slot].kind == SlotKind::PersistentVolume) {
     --volumes_;
     model.slots[slot].children.clear();
   }
-  if (isStorage(model.slots[slot].role)) bind();
+  if (isStorage(model.slots[slot].kind)) bind();
   setOwners(slot, planOwners(slot, {}));
   nameFinalizers(slot, {});
   mayFree(slot);
@@ -214,7 +214,7 @@ void LiveModel::freeLeft() {
 
 void LiveModel::free(Slot slot) {
   const SlotInfo& info = model.slots[slot];
-  if (isWorkload(info.role)) trim(slot);
+  if (isWorkload(info.kind)) trim(slot);
   if (info.work != kNone) {
     const Work& work = model.works[info.work];
     if (!isPresent(work.manifestWork) && !isPresent(work.applied)) dropWork(info.work);

@@ -44,8 +44,8 @@ struct OwnerPlan {
 };
 
 // True of claims and volumes.
-inline bool isStorage(ModelRole role) {
-  return role == ModelRole::PersistentVolumeClaim || role == ModelRole::PersistentVolume;
+inline bool isStorage(SlotKind kind) {
+  return kind == SlotKind::PersistentVolumeClaim || kind == SlotKind::PersistentVolume;
 }
 
 class LiveModel {

@@ -20,9 +20,9 @@ kube::Result<void> LiveModel::check(Slot slot, const LiveObject& object) const {
     return tl::unexpected(kube::Error{kube::toString(object.key) + " has " + what, {}, {}});
   };
   SlotInfo trial;
-  trial.role = model.slots[slot].role;
+  trial.kind = model.slots[slot].kind;
   trial.work = model.slots[slot].work;
-  if (trial.role == ModelRole::ManifestWork && !object.appliedName.empty()) trial.work = 0;
+  if (trial.kind == SlotKind::ManifestWork && !object.appliedName.empty()) trial.work = 0;
   if (const std::string_view cleanup = cleanupFinalizer(trial); !cleanup.empty())
     trial.cleanupBit = finalizerBit(trial, cleanup).value_or(0);
   for (const std::string& name : object.finalizers) {
@@ -31,7 +31,7 @@ kube::Result<void> LiveModel::check(Slot slot, const LiveObject& object) const {
   // Of very many no plan is made.
   if (object.owners.size() > kMaxOwners || planOwners(slot, object.owners).links.size() > kMaxOwners)
     return fail("more than " + std::to_string(kMaxOwners) + " owners");
-  if (isWorkload(trial.role) && object.replicas > kMaxReplicas)
+  if (isWorkload(trial.kind) && object.replicas > kMaxReplicas)
     return fail("more than " + std::to_string(kMaxReplicas) + " replicas");
   return {};
 }
@@ -46,7 +46,7 @@ void LiveModel::nameFinalizers(Slot slot, const std::vector<std::string>& names)
   if (const std::string_view cleanup = cleanupFinalizer(info); !cleanup.empty())
     info.cleanupBit = finalizerBit(info, cleanup).value_or(0);
   // A CRD gets its finalizer with the DELETE (as recorded).
-  info.finalizersAtCreation = info.role == ModelRole::Crd ? uint16_t{0} : info.cleanupBit;
+  info.finalizersAtCreation = info.kind == SlotKind::Crd ? uint16_t{0} : info.cleanupBit;
   // What was is read for that bit alone, which may have another place now.
   former.finalizers &= kForegroundBit | kOrphanBit;
   if (cleans) former.finalizers |= info.cleanupBit;

@@ -14,7 +14,7 @@ namespace {
 
 size_t placesOf(const SlotInfo& info, const ObjectState& object) {
   if (!object.present()) return 0;
-  return info.role == ModelRole::Deployment ? 1 : object.value;
+  return info.kind == SlotKind::Deployment ? 1 : object.value;
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ size_t placesOf(const SlotInfo& info, const ObjectState& object) {
 bool LiveModel::canBePlace(Slot slot, Slot workload) const {
   if (extra[slot].parent != kNone) return false;
   if (!isPresent(slot)) return true;
-  if (model.slots[workload].role != ModelRole::StatefulSet) return false;
+  if (model.slots[workload].kind != SlotKind::StatefulSet) return false;
   const ObjectState object = state().object(slot);
   const std::vector<OwnerLink>& links = model.slots[slot].owners;
   for (size_t i = 0; i < links.size(); ++i) {
@@ -57,13 +57,13 @@ void LiveModel::placeChildren(Slot workload) {
 void LiveModel::takeChild(Slot child) {
   if (extra[child].parent != kNone) return;
   const ObjectState object = state().object(child);
-  const ModelRole role = model.slots[child].role;
+  const SlotKind kind = model.slots[child].kind;
   for (size_t i = 0; i < model.slots[child].owners.size(); ++i) {
     const OwnerLink link = model.slots[child].owners[i];
     if (!link.controller || link.owner == kNone || object.owner(i) != OwnerState::Current) continue;
-    const ModelRole owner = model.slots[link.owner].role;
-    const ModelRole makes = owner == ModelRole::Deployment ? ModelRole::ReplicaSet : ModelRole::Pod;
-    if (!isWorkload(owner) || role != makes) continue;
+    const SlotKind owner = model.slots[link.owner].kind;
+    const SlotKind makes = owner == SlotKind::Deployment ? SlotKind::ReplicaSet : SlotKind::Pod;
+    if (!isWorkload(owner) || kind != makes) continue;
     extra[child].parent = link.owner;
     model.slots[child].ownersAtCreation = static_cast<uint8_t>(1u << i);
     std::vector<Slot>& children = model.slots[link.owner].children;
@@ -116,7 +116,7 @@ void LiveModel::mount(Slot pod) {
 }
 
 void LiveModel::unmount(Slot pod) {
-  if (model.slots[pod].role == ModelRole::Pod) podsChanged = true;
+  if (model.slots[pod].kind == SlotKind::Pod) podsChanged = true;
   for (const Slot claim : extra[pod].mounts) {
     std::vector<Slot>& pods = model.slots[claim].children;
     pods.erase(std::find(pods.begin(), pods.end(), pod));
@@ -132,8 +132,8 @@ void LiveModel::bind() {
   std::vector<Slot> volumes;
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
     if (!isPresent(slot)) continue;
-    if (model.slots[slot].role == ModelRole::PersistentVolumeClaim) claims.push_back(slot);
-    if (model.slots[slot].role == ModelRole::PersistentVolume) volumes.push_back(slot);
+    if (model.slots[slot].kind == SlotKind::PersistentVolumeClaim) claims.push_back(slot);
+    if (model.slots[slot].kind == SlotKind::PersistentVolume) volumes.push_back(slot);
   }
   for (const Slot volume : volumes) {
     std::vector<Slot>& users = model.slots[volume].children;

@@ -36,15 +36,15 @@ void addWork(const Transition& transition, uint32_t work, std::vector<Action>& o
 // A workload that terminates is not in here: its children are neither replaced nor taken away
 // (docs/semantics.md, "The rules", Deployment).
 void addLive(const Transition& transition, Slot slot, const ObjectState& object, std::vector<Action>& out) {
-  switch (transition.info(slot).role) {
-    case ModelRole::Deployment:
-    case ModelRole::ReplicaSet:
-    case ModelRole::StatefulSet:
-    case ModelRole::DaemonSet:
-    case ModelRole::Job:
+  switch (transition.info(slot).kind) {
+    case SlotKind::Deployment:
+    case SlotKind::ReplicaSet:
+    case SlotKind::StatefulSet:
+    case SlotKind::DaemonSet:
+    case SlotKind::Job:
       if (workloadNeedsSync(transition, slot)) out.push_back({Kind::WorkloadSync, Actor::Workloads, slot, 0});
       break;
-    case ModelRole::Pod:
+    case SlotKind::Pod:
       if ((object.value & (kReady | kStopped)) == 0 &&
           transition.areAllPresent(transition.info(slot).startsWith) &&
           !transition.webhookFails(slot, &Interception::onStart))
@@ -68,7 +68,7 @@ void addNamespaceDelete(const Transition& transition, Slot slot, std::optional<b
   if (!transition.isLive(slot) || transition.state().object(slot).lifecycle.phase != Flight::Phase::None)
     return;
   const SlotInfo& info = transition.info(slot);
-  if (info.role != ModelRole::Pod) {
+  if (info.kind != SlotKind::Pod) {
     if (!awaits) awaits = awaitsPods(transition, info.namespaceSlot);
     if (*awaits) return;
   }
@@ -92,23 +92,23 @@ enum class Listed : uint8_t { Own, WithContent };
 // What its own controller does about an object that terminates.
 void addCleanup(const Transition& transition, Slot slot, Listed listed, std::vector<Action>& out) {
   const SlotInfo& info = transition.info(slot);
-  if (info.role == ModelRole::Namespace && listed == Listed::WithContent) {
+  if (info.kind == SlotKind::Namespace && listed == Listed::WithContent) {
     std::optional<bool> awaits;
     for (Slot content : info.content) addNamespaceDelete(transition, content, awaits, out);
   }
-  if (info.role == ModelRole::Crd && crdDeletesInstances(transition, slot))
+  if (info.kind == SlotKind::Crd && crdDeletesInstances(transition, slot))
     out.push_back({Kind::CrdInstances, Actor::CrdCleanup, slot, 0});
   if (transition.webhookFails(slot, &Interception::onCleanup)) return;
   // docs/semantics.md, "The rules", APIServices.
-  if (info.role == ModelRole::Namespace && namespaceIsEmpty(transition, slot) && !transition.discoveryFails())
+  if (info.kind == SlotKind::Namespace && namespaceIsEmpty(transition, slot) && !transition.discoveryFails())
     out.push_back({Kind::NamespaceFinish, Actor::Lifecycle, slot, 0});
-  if (info.role == ModelRole::Crd && crdIsEmpty(transition, slot))
+  if (info.kind == SlotKind::Crd && crdIsEmpty(transition, slot))
     out.push_back({Kind::CrdFinish, Actor::CrdCleanup, slot, 0});
-  if (info.role == ModelRole::PersistentVolumeClaim && isUnused(transition, slot))
+  if (info.kind == SlotKind::PersistentVolumeClaim && isUnused(transition, slot))
     out.push_back({Kind::ClaimRelease, Actor::Claims, slot, 0});
-  if (info.role == ModelRole::PersistentVolume && isUnused(transition, slot))
+  if (info.kind == SlotKind::PersistentVolume && isUnused(transition, slot))
     out.push_back({Kind::VolumeRelease, Actor::Claims, slot, 0});
-  if (info.role == ModelRole::ManifestWorkReplicaSet && isDoneWithWorks(transition, slot))
+  if (info.kind == SlotKind::ManifestWorkReplicaSet && isDoneWithWorks(transition, slot))
     out.push_back({Kind::ReplicaSetFinish, Actor::ReplicaSets, slot, 0});
 }
 
@@ -119,7 +119,7 @@ void addTerminating(const Transition& transition, Slot slot, const ObjectState& 
   if ((object.finalizers & info.policyBits) != 0 && transition.bitsToLetGo(slot) != 0)
     out.push_back({Kind::LetGo, Actor::Lastout, slot, 0});
   // The node reports it by a DELETE.
-  if (info.role == ModelRole::Pod && (object.value & kStopped) == 0 &&
+  if (info.kind == SlotKind::Pod && (object.value & kStopped) == 0 &&
       !transition.webhookFails(slot, &Interception::onDelete))
     out.push_back({Kind::PodStop, Actor::Kubelet, slot, 0});
   if ((object.finalizers & info.cleanupBit) != 0) addCleanup(transition, slot, listed, out);
@@ -219,7 +219,7 @@ void writeLabels(Transition& transition, Slot slot) {
   transition.emit({.kind = EventKind::Denied,
                    .actor = Actor::Lastout,
                    .slot = slot,
-                   .decision = {.allowed = false, .reason = admission::Reason::Protected}});
+                   .verdict = {.allowed = false, .reason = admission::Reason::Protected}});
 }
 
 void podReady(Transition& transition, Slot pod) {
@@ -269,9 +269,9 @@ std::vector<uint64_t> Machine::initial() const {
     ObjectState object;
     object.presence = info.terminatingAtStart ? Presence::Terminating : Presence::Live;
     object.finalizers = info.finalizersAtCreation;
-    if (info.terminatingAtStart && info.role == ModelRole::Crd) object.finalizers |= info.cleanupBit;
+    if (info.terminatingAtStart && info.kind == SlotKind::Crd) object.finalizers |= info.cleanupBit;
     object.value = info.valueAtCreation;
-    if (info.role == ModelRole::Pod) object.value = info.hasStoppedAtStart ? kStopped : kReady;
+    if (info.kind == SlotKind::Pod) object.value = info.hasStoppedAtStart ? kStopped : kReady;
     for (size_t i = 0; i < info.owners.size(); ++i) {
       if ((info.ownersAtCreation >> i & 1) == 0) continue;
       const Slot owner = info.owners[i].owner;
@@ -322,7 +322,7 @@ void Machine::enabledFor(StateRef state, ActionSubject subject, std::vector<Acti
 }
 
 void Machine::apply(StateRef state, const Action& action, Events* events,
-                    const admission::Decision* verdict) const {
+                    const admission::Verdict* verdict) const {
   Transition transition(*this, state, events, verdict);
   const auto send = [&](const DeleteRequest& what, Flight& flight) { return transition.send(what, flight); };
   switch (action.kind) {
@@ -398,8 +398,8 @@ void Machine::apply(StateRef state, const Action& action, Events* events,
   }
 }
 
-admission::Decision Machine::decide(StateRef state, Slot slot,
-                                    admission::DeletionEffect deletionEffect) const {
+admission::Verdict Machine::decide(StateRef state, Slot slot,
+                                   admission::DeletionEffect deletionEffect) const {
   return admission::decide(StateFacts(*model_, state), model_->rules, model_->slots[slot].guardEntries,
                            deletionEffect);
 }

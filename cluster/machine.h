@@ -89,7 +89,7 @@ struct ClusterEvent {
   uint32_t by = kNone;  // step, work or finalizer controller; kNone where the actor says it all
   // Denied: the verdict, or (decision.allowed) a webhook of somebody else failed, or the API refused
   // (`refused`).
-  admission::Decision decision{};
+  admission::Verdict verdict{};
   const char* refused =
       nullptr;  // a Kubernetes reason: "NotFound", "Conflict", "Forbidden", "MethodNotAllowed", ...
 };
@@ -125,7 +125,7 @@ class Machine {
   // kUnsafeBit in monitors. Where `verdict` is given, somebody else has reviewed the action's DELETE, and
   // that is what came of it.
   void apply(StateRef state, const Action& action, Events* events,
-             const admission::Decision* verdict = nullptr) const;
+             const admission::Verdict* verdict = nullptr) const;
 
   // Returns how long after it became enabled an action happens; `attempt` counts its refusals so far. The
   // driver itself sends a client's first request at ClientStep::at.
@@ -137,10 +137,10 @@ class Machine {
 
   // The verdict for a DELETE of `slot` in `state`, and the same from the criteria's text, by looking at every
   // object.
-  admission::Decision decide(
+  admission::Verdict decide(
       StateRef state, Slot slot,
       admission::DeletionEffect deletionEffect = admission::DeletionEffect::Ending) const;
-  bool criteriaHold(StateRef state, Slot slot) const;
+  bool criteriaAreMet(StateRef state, Slot slot) const;
   // True if with these finalizers lastout keeps the object, and nothing asks for the end of what it runs.
   bool isHeldBack(Slot slot, uint16_t finalizers) const;
   // Returns true if a CriticalService names the slot; without one there are no criteria that could fail.

@@ -53,8 +53,8 @@ constexpr std::optional<PropagationPolicy> propagationPolicyOf(std::string_view 
   return std::nullopt;
 }
 
-// What the machine must know of a type; everything else is Plain.
-enum class ModelRole : uint8_t {
+// The types whose objects the machine treats in ways of their own; objects of all other types are Plain.
+enum class SlotKind : uint8_t {
   Plain,
   Namespace,
   Crd,
@@ -73,8 +73,8 @@ enum class ModelRole : uint8_t {
   ManifestWorkReplicaSet,
 };
 
-// True if spec.replicas says how many children an object of this role has.
-bool hasReplicas(ModelRole role);
+// True if spec.replicas says how many children an object of this kind has.
+bool hasReplicas(SlotKind kind);
 
 // Returns the policy of a DELETE that names none, if the object's finalizers do not say it either: batch/v1
 // orphans the Pods of a Job, and v1 those of a ReplicationController. nullopt: dependents go in the
@@ -154,7 +154,7 @@ struct TimeToLive {
 
 struct SlotInfo {
   kube::ObjectKey key;
-  ModelRole role = ModelRole::Plain;
+  SlotKind kind = SlotKind::Plain;
   bool presentAtStart = false;
   Slot namespaceSlot = kNone;  // of a namespaced object whose namespace is in the model
   Slot crd = kNone;            // the CRD that defines its type, if that is in the model
@@ -207,8 +207,8 @@ inline bool Interception::*requestOfRemoval(const SlotInfo& info, const Removal&
 
 // A Namespace's finalizers that stand in its spec: no patch of metadata and no criterion is about these.
 inline uint16_t specFinalizers(const SlotInfo& info) {
-  return info.role == ModelRole::Namespace ? static_cast<uint16_t>(info.cleanupBit | info.namespaceBits)
-                                           : uint16_t{0};
+  return info.kind == SlotKind::Namespace ? static_cast<uint16_t>(info.cleanupBit | info.namespaceBits)
+                                          : uint16_t{0};
 }
 
 // Returns the names of those finalizers of the slot's vocabulary, the garbage collector's last.

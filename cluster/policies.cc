@@ -68,9 +68,9 @@ const Labelling::Write* labelWrites(const Model& model, const StateRef& state, S
   return write.forms.empty() ? nullptr : &write;
 }
 
-bool impliesFor(const ModelPolicy& policy, ModelRole holder) {
-  return holder == ModelRole::Namespace ? policy.impliesNamespaces
-                                        : holder == ModelRole::Crd && policy.impliesCrds;
+bool impliesFor(const ModelPolicy& policy, SlotKind holder) {
+  return holder == SlotKind::Namespace ? policy.impliesNamespaces
+                                       : holder == SlotKind::Crd && policy.impliesCrds;
 }
 
 // Calls visit(content, protection) for each object in it that a policy protects which implies that, until it
@@ -79,13 +79,13 @@ template <class Visit>
 bool anyImplied(const Model& model, const StateRef& state, const PolicyRequest& request, Visit visit) {
   const ModelPolicies& policies = model.policies;
   const SlotInfo& info = model.slots[request.slot];
-  if (info.role != ModelRole::Namespace && info.role != ModelRole::Crd) return false;
+  if (info.kind != SlotKind::Namespace && info.kind != SlotKind::Crd) return false;
   for (const Slot content : info.content) {
     if (policies.ofDelete[content].empty() || state.presence(content) == Presence::Absent) continue;
     const ObjectState object = state.object(content);
     for (const Protection& one : policies.ofDelete[content]) {
       const ModelPolicy& policy = policies.all[one.policy];
-      if (impliesFor(policy, info.role) && counts(policy, state, request.actor, request.by) &&
+      if (impliesFor(policy, info.kind) && counts(policy, state, request.actor, request.by) &&
           denies(policies, one, state, object, false) && visit(content, one))
         return true;
     }

@@ -146,7 +146,7 @@ kube::Object PolicyFacts::objectOf(const Model& model, Slot slot, const PolicyRe
   object.meta.finalizers.clear();
   for (size_t i = 0; i < info.finalizers.size(); ++i)
     if ((view.finalizers >> i & 1) != 0) object.meta.finalizers.push_back(info.finalizers[i]);
-  if (hasReplicas(info.role)) setNumber(object.content, {"spec", "replicas"}, view.hasReplicas ? 1 : 0);
+  if (hasReplicas(info.kind)) setNumber(object.content, {"spec", "replicas"}, view.hasReplicas ? 1 : 0);
   return object;
 }
 

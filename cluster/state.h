@@ -34,9 +34,9 @@ struct Flight {
     Confirmed
   };  // allowed at first sight; allowed after the confirming read
   Phase phase = Phase::None;
-  bool touched = false;       // the object changed since: storage conflict, another review
-  bool stale = false;         // the object was created again since: the uid precondition fails
-  bool criteriaHeld = false;  // by an independent reading, when the confirming read was made
+  bool touched = false;          // the object changed since: storage conflict, another review
+  bool stale = false;            // the object was created again since: the uid precondition fails
+  bool criteriaWereMet = false;  // by an independent reading, when the confirming read was made
 };
 
 // A denied DELETE that lastout will run.

@@ -22,7 +22,7 @@ constexpr uint64_t mask(unsigned bits) { return (uint64_t{1} << bits) - 1; }
 
 inline uint64_t packFlight(const Flight& flight) {
   return static_cast<uint64_t>(flight.phase) | (uint64_t{flight.touched} << 2) |
-         (uint64_t{flight.stale} << 3) | (uint64_t{flight.criteriaHeld} << 4);
+         (uint64_t{flight.stale} << 3) | (uint64_t{flight.criteriaWereMet} << 4);
 }
 
 inline Flight unpackFlight(uint64_t bits) {
@@ -30,7 +30,7 @@ inline Flight unpackFlight(uint64_t bits) {
   flight.phase = static_cast<Flight::Phase>(bits & 3);
   flight.touched = (bits & 4) != 0;
   flight.stale = (bits & 8) != 0;
-  flight.criteriaHeld = (bits & 16) != 0;
+  flight.criteriaWereMet = (bits & 16) != 0;
   return flight;
 }
 

@@ -42,7 +42,7 @@ void change(Transition& transition, uint32_t step) {
                      .actor = Actor::Client,
                      .slot = spec.object,
                      .by = step,
-                     .decision = {.allowed = false, .reason = admission::Reason::Protected}});
+                     .verdict = {.allowed = false, .reason = admission::Reason::Protected}});
     return;
   }
   ObjectState object = transition.state().object(spec.object);
@@ -82,15 +82,15 @@ void dryRun(Transition& transition, uint32_t step) {
     refuse(transition, step, "InternalError");
   } else {
     const DeleteRequest request = stepRequest(transition.model(), step);
-    admission::Decision decision = transition.decide(request);
-    if (decision.allowed && transition.isProtected(request))
-      decision = {.allowed = false, .reason = admission::Reason::Protected};
-    if (decision.allowed) return;
+    admission::Verdict verdict = transition.decide(request);
+    if (verdict.allowed && transition.isProtected(request))
+      verdict = {.allowed = false, .reason = admission::Reason::Protected};
+    if (verdict.allowed) return;
     transition.emit({.kind = EventKind::Denied,
                      .actor = Actor::Client,
                      .slot = spec.object,
                      .by = step,
-                     .decision = decision});
+                     .verdict = verdict});
   }
 }
 

@@ -68,7 +68,7 @@ bool isApplied(const Transition& transition, const Work& work) {
 bool runsIn(const Model& model, const FinalizerController& controller, Slot job) {
   if (controller.runsIn == kNone || controller.runsIn == job) return controller.runsIn == job;
   const SlotInfo& info = model.slots[controller.runsIn];
-  return info.role == ModelRole::CronJob && std::ranges::find(info.children, job) != info.children.end();
+  return info.kind == SlotKind::CronJob && std::ranges::find(info.children, job) != info.children.end();
 }
 
 void wireTimeToLive(Builder& builder) {
@@ -76,8 +76,8 @@ void wireTimeToLive(Builder& builder) {
     SlotInfo& info = builder.model.slots[slot];
     const kube::Value* content = builder.content(slot);
     if (content == nullptr) continue;
-    if (info.role == ModelRole::Job) info.timeToLive = ofJob(*content);
-    if (info.role == ModelRole::ManifestWork && info.work != kNone) info.timeToLive = ofWork(*content);
+    if (info.kind == SlotKind::Job) info.timeToLive = ofJob(*content);
+    if (info.kind == SlotKind::ManifestWork && info.work != kNone) info.timeToLive = ofWork(*content);
   }
 }
 
@@ -85,14 +85,14 @@ bool hasOutlivedItself(const Transition& transition, Slot slot) {
   const SlotInfo& info = transition.info(slot);
   if (!info.timeToLive || !transition.isLive(slot)) return false;
   if (info.timeToLive->finishesAnyway) return true;
-  if (info.role == ModelRole::ManifestWork) return isApplied(transition, transition.model().works[info.work]);
+  if (info.kind == SlotKind::ManifestWork) return isApplied(transition, transition.model().works[info.work]);
   return transition.hasReadyPod(slot) && !hasWorkLeft(transition, slot);
 }
 
 void deleteFinished(Transition& transition, Slot slot) {
   DeleteRequest request{.actor = Actor::TimeToLive, .by = kNone, .slot = slot, .policy = {}};
   // pkg/controller/ttlafterfinished of Kubernetes: in the foreground, and of this very Job.
-  if (transition.info(slot).role == ModelRole::Job) {
+  if (transition.info(slot).kind == SlotKind::Job) {
     request.policy = PropagationPolicy::Foreground;
     request.precondition = Precondition::Uid;
   }

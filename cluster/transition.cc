@@ -8,8 +8,8 @@ namespace lastout::cluster {
 namespace {
 
 // Nothing keeps a terminating object any longer; a Pod also has to be reported stopped by its node.
-bool mayVanish(ModelRole role, const ObjectState& object) {
-  return object.finalizers == 0 && (role != ModelRole::Pod || (object.value & kStopped) != 0);
+bool mayVanish(SlotKind kind, const ObjectState& object) {
+  return object.finalizers == 0 && (kind != SlotKind::Pod || (object.value & kStopped) != 0);
 }
 
 // A change of the object matters to this step: its request is in flight, or it insists on what it first saw.
@@ -38,8 +38,8 @@ bool isDenial(const Model& model, const ClusterEvent& event) {
 bool Transition::hasReadyPod(Slot workload) const {
   if (workload == kNone) return true;
   const SlotInfo& slot = info(workload);
-  if (slot.role == ModelRole::Pod) return isLive(workload) && (state_.object(workload).value & kReady) != 0;
-  if (slot.role == ModelRole::PersistentVolumeClaim) return false;
+  if (slot.kind == SlotKind::Pod) return isLive(workload) && (state_.object(workload).value & kReady) != 0;
+  if (slot.kind == SlotKind::PersistentVolumeClaim) return false;
   return std::any_of(slot.children.begin(), slot.children.end(),
                      [&](Slot child) { return hasReadyPod(child); });
 }
@@ -70,7 +70,7 @@ bool Transition::fails(const Interception& called) const {
   if (!isPresent(called.configuration)) return false;
   if (!isPresent(called.service) || !called.unreachable.empty()) return true;
   const auto answers = [&](Slot workload) {
-    return hasReadyPod(workload) || (info(workload).role == ModelRole::Plain && isPresent(workload));
+    return hasReadyPod(workload) || (info(workload).kind == SlotKind::Plain && isPresent(workload));
   };
   return !called.hasOtherEndpoints && std::ranges::none_of(called.workloads, answers);
 }
@@ -131,11 +131,11 @@ void Transition::commitDelete(const DeleteRequest& request) {
   ObjectState object = state_.object(slot);
   const ObjectState before = object;
   object.finalizers = withPolicy(object.finalizers, policyOf(request));
-  if (spec.role == ModelRole::Crd && object.live()) object.finalizers |= spec.cleanupBit;
+  if (spec.kind == SlotKind::Crd && object.live()) object.finalizers |= spec.cleanupBit;
   object.presence = Presence::Terminating;
   object.deferredDeletion.reset();
   emit({.kind = EventKind::Accepted, .actor = request.actor, .slot = slot, .by = request.by});
-  if (mayVanish(spec.role, object)) {
+  if (mayVanish(spec.kind, object)) {
     erase(slot, request.actor, request.by);
     return;
   }
@@ -155,7 +155,7 @@ void Transition::dropFinalizers(Slot slot, uint16_t bits, Actor actor, uint32_t 
 }
 
 void Transition::update(Slot slot, const ObjectState& object, Actor actor, uint32_t by) {
-  if (object.terminating() && mayVanish(info(slot).role, object)) {
+  if (object.terminating() && mayVanish(info(slot).kind, object)) {
     erase(slot, actor, by);
     return;
   }

@@ -34,7 +34,7 @@ class Transition {
  public:
   // `verdict`: of a DELETE that somebody else has reviewed; it overrules lastout's.
   Transition(const Machine& machine, StateRef state, Events* events,
-             const admission::Decision* verdict = nullptr)
+             const admission::Verdict* verdict = nullptr)
       : machine_(machine), model_(machine.model()), state_(state), events_(events), verdict_(verdict) {}
 
   const Model& model() const { return model_; }
@@ -74,8 +74,8 @@ class Transition {
   }
 
   // lastout's verdict, ALLOW where lastout is not there: on a DELETE that ends the object, and on this one.
-  admission::Decision decide(Slot slot) const;
-  admission::Decision decide(const DeleteRequest& request) const;
+  admission::Verdict decide(Slot slot) const;
+  admission::Verdict decide(const DeleteRequest& request) const;
   // Returns the policy that the DELETE names, or else the default of its object's type. nullopt: there is
   // neither, or the object's finalizers say it already.
   std::optional<PropagationPolicy> policyOf(const DeleteRequest& request) const;
@@ -120,10 +120,10 @@ class Transition {
   DeleteResult commit(const DeleteRequest& request, Flight& flight);
 
   // By an independent reading.
-  bool criteriaHold(Slot slot) const;
-  // Takes lastout's finalizer off a provider that terminates; `criteriaHeld`: at the
+  bool criteriaAreMet(Slot slot) const;
+  // Takes lastout's finalizer off a provider that terminates; `criteriaWereMet`: at the
   // confirming read.
-  void release(Slot provider, bool criteriaHeld);
+  void release(Slot provider, bool criteriaWereMet);
 
   void emit(ClusterEvent event);
 
@@ -134,14 +134,14 @@ class Transition {
   void checkUnconfirmed(const DeleteRequest& request);
   bool keepsHeld(const DeleteRequest& request) const;
   void markUnsafe();
-  DeleteResult deny(const DeleteRequest& request, Flight& flight, const admission::Decision& decision,
+  DeleteResult deny(const DeleteRequest& request, Flight& flight, const admission::Verdict& verdict,
                     const char* refused = nullptr);
 
   const Machine& machine_;
   const Model& model_;
   StateRef state_;
   Events* events_;
-  const admission::Decision* verdict_;
+  const admission::Verdict* verdict_;
 };
 
 // --- the controllers: each lists what it would do, and does it

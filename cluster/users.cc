@@ -44,8 +44,8 @@ std::string userOf(const Model& model, Actor actor, uint32_t by, Slot object) {
     case Actor::Workloads:
       return controllerAccount(workloadController(model, object));
     case Actor::TimeToLive:
-      return model.slots[object].role == ModelRole::Job ? controllerAccount("ttl-after-finished-controller")
-                                                        : std::string(kHubController);
+      return model.slots[object].kind == SlotKind::Job ? controllerAccount("ttl-after-finished-controller")
+                                                       : std::string(kHubController);
     case Actor::ReplicaSets:
       return std::string(kHubController);
     case Actor::Lastout:

@@ -47,18 +47,18 @@ OwnerLink ownerOf(const Builder& builder, Slot dependent, const kube::OwnerRefer
 }  // namespace
 
 std::string_view cleanupFinalizer(const SlotInfo& slot) {
-  switch (slot.role) {
-    case ModelRole::Namespace:
+  switch (slot.kind) {
+    case SlotKind::Namespace:
       return kube::kNamespaceSpecFinalizer;  // in spec.finalizers; here it holds like any other
-    case ModelRole::Crd:
+    case SlotKind::Crd:
       return kube::kCrdCleanupFinalizer;
-    case ModelRole::PersistentVolumeClaim:
+    case SlotKind::PersistentVolumeClaim:
       return kube::kPvcProtectionFinalizer;
-    case ModelRole::PersistentVolume:
+    case SlotKind::PersistentVolume:
       return kube::kPvProtectionFinalizer;
-    case ModelRole::ManifestWork:
+    case SlotKind::ManifestWork:
       return slot.work == kNone ? "" : manifestwork::kWorkFinalizer;
-    case ModelRole::AppliedManifestWork:
+    case SlotKind::AppliedManifestWork:
       return slot.work == kNone ? "" : manifestwork::kAppliedFinalizer;
     default:
       return {};
@@ -104,7 +104,7 @@ void addCleanup(SlotInfo& info) {
   const std::string_view cleanup = cleanupFinalizer(info);
   if (cleanup.empty()) return;
   info.cleanupBit = finalizerBit(info, cleanup).value_or(0);
-  if (info.role == ModelRole::Namespace || (info.role != ModelRole::Crd && !info.terminatingAtStart))
+  if (info.kind == SlotKind::Namespace || (info.kind != SlotKind::Crd && !info.terminatingAtStart))
     info.finalizersAtCreation |= info.cleanupBit;
 }
 
@@ -112,7 +112,7 @@ uint16_t addFinalizers(Builder& builder, Slot slot, const std::vector<std::strin
   SlotInfo& info = builder.model.slots[slot];
   uint16_t bits = 0;
   for (const std::string& name : names) {
-    if (info.role == ModelRole::Pod && name == kube::kJobTrackingFinalizer) continue;
+    if (info.kind == SlotKind::Pod && name == kube::kJobTrackingFinalizer) continue;
     const std::optional<uint16_t> bit = finalizerBit(info, name);
     if (!bit) {
       builder.fail(slot, "has " + tooManyFinalizers(info));
@@ -130,7 +130,7 @@ void wireFinalizers(Builder& builder) {
     addCleanup(info);
     if (builder.sources[slot] == nullptr) continue;
     addFinalizers(builder, slot, builder.sources[slot]->meta.finalizers);
-    if (info.role == ModelRole::Namespace)
+    if (info.kind == SlotKind::Namespace)
       info.namespaceBits = addFinalizers(
           builder, slot, criticalservice::textsAt(builder.sources[slot]->content, {"spec", "finalizers"}));
   }
@@ -164,7 +164,7 @@ void wireContainer(Model& model, Slot slot) {
     if (space) {
       info.namespaceSlot = *space;
       model.slots[*space].content.push_back(slot);
-      if (info.role == ModelRole::Pod) model.slots[*space].children.push_back(slot);
+      if (info.kind == SlotKind::Pod) model.slots[*space].children.push_back(slot);
     }
   }
   const auto crd = model.find(kube::crdKey(info.key.type));
@@ -248,17 +248,17 @@ void wireNeeds(Builder& builder) {
   const auto wire = [&](Slot slot) {
     const kube::Object* source = builder.sources[slot];
     const kube::Value* podTemplate = source == nullptr ? nullptr : criticalservice::podTemplateOf(*source);
-    const ModelRole role = model.slots[slot].role;
-    if (podTemplate == nullptr || (!isWorkload(role) && role != ModelRole::Pod)) return;
+    const SlotKind kind = model.slots[slot].kind;
+    if (podTemplate == nullptr || (!isWorkload(kind) && kind != SlotKind::Pod)) return;
     model.slots[slot].rights = rightsOf(builder, slotsOf(model, finder.rightsOf(source->key)));
     const std::vector<Slot> startsWith = slotsOf(model, finder.startingNeedsOf(source->key));
-    for (const Slot pod : role == ModelRole::Pod ? std::vector<Slot>{slot} : podsOf(model, slot))
+    for (const Slot pod : kind == SlotKind::Pod ? std::vector<Slot>{slot} : podsOf(model, slot))
       model.slots[pod].startsWith = startsWith;
   };
   // A ReplicaSet that is written down may have another Pod template than its Deployment has by now.
   for (const bool ofParents : {true, false}) {
     for (Slot slot = 0; slot < model.slots.size(); ++slot) {
-      if (runsWorkloads(model.slots[slot].role) == ofParents) wire(slot);
+      if (runsWorkloads(model.slots[slot].kind) == ofParents) wire(slot);
     }
   }
 }

@@ -72,8 +72,8 @@ void addService(Builder& builder, Slot slot, CriticalService service,
        admission::guardsOf(service, builder.input.types, builder.input.lastoutNamespace, dependencies)) {
     const auto guarded = model.find(guard.object);
     if (!guarded) continue;
-    model.slots[*guarded].guardEntries.push_back({.role = guard.role, .service = number});
-    if (admission::recordsDeferral(guard.role, false)) deferred.push_back(*guarded);
+    model.slots[*guarded].guardEntries.push_back({.kind = guard.guardedAs, .service = number});
+    if (admission::recordsDeferral(guard.guardedAs, false)) deferred.push_back(*guarded);
   }
   model.deferredByService.push_back(std::move(deferred));
   const std::vector<kube::GroupResource> followed = admission::followedTypes(service);
@@ -196,7 +196,7 @@ void wireServices(Builder& builder) {
   const criticalservice::DependencyFinder finder = whatIsNeeded(builder);
   std::vector<std::pair<Slot, CriticalService>> services;
   for (Slot slot = 0; slot < count; ++slot) {
-    if (builder.model.slots[slot].role != ModelRole::CriticalService || builder.sources[slot] == nullptr)
+    if (builder.model.slots[slot].kind != SlotKind::CriticalService || builder.sources[slot] == nullptr)
       continue;
     auto service = criticalservice::parse(*builder.sources[slot], builder.input.types);
     if (service) {
@@ -216,7 +216,7 @@ void wireWebhooks(Builder& builder) {
     const kube::Value* content = builder.content(slot);
     if (content == nullptr) continue;
     const SlotInfo& info = builder.model.slots[slot];
-    const auto conversion = info.role == ModelRole::Crd ? kube::calledConversionOf(*content) : std::nullopt;
+    const auto conversion = info.kind == SlotKind::Crd ? kube::calledConversionOf(*content) : std::nullopt;
     if (conversion) addConversion(builder, slot, *conversion);
     for (const kube::CalledWebhook& webhook : kube::webhooksOf(info.key.type, *content))
       addWebhook(builder, slot, webhook);

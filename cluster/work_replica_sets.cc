@@ -16,7 +16,7 @@ Slot replicaSetOf(const Builder& builder, Slot work) {
   if (source == nullptr) return kNone;
   const std::vector<SlotInfo>& slots = builder.model.slots;
   for (Slot slot = 0; slot < slots.size(); ++slot) {
-    if (slots[slot].role == ModelRole::ManifestWorkReplicaSet &&
+    if (slots[slot].kind == SlotKind::ManifestWorkReplicaSet &&
         manifestwork::isMadeBy(source->meta, slots[slot].key))
       return slot;
   }
@@ -29,11 +29,11 @@ void wireReplicaSets(Builder& builder) {
   Model& model = builder.model;
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
     SlotInfo& info = model.slots[slot];
-    if (info.role == ModelRole::ManifestWork && info.work != kNone) {
+    if (info.kind == SlotKind::ManifestWork && info.work != kNone) {
       info.replicaSet = replicaSetOf(builder, slot);
       if (info.replicaSet != kNone) model.slots[info.replicaSet].children.push_back(slot);
     }
-    if (info.role != ModelRole::ManifestWorkReplicaSet) continue;
+    if (info.kind != SlotKind::ManifestWorkReplicaSet) continue;
     const kube::Value* content = builder.content(slot);
     info.waitsForWorks = content != nullptr && manifestwork::waitsForWorks(*content);
     info.cleanupBit = finalizerBit(info, manifestwork::kReplicaSetFinalizer).value_or(0);

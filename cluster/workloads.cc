@@ -27,7 +27,7 @@ size_t ownerIndex(const Transition& transition, Slot workload, Slot child) {
 
 // How many children there should be now; of a Deployment's ReplicaSets the first is the current one.
 size_t wanted(const Transition& transition, Slot workload, const ObjectState& object) {
-  return transition.info(workload).role == ModelRole::Deployment ? 1 : object.value;
+  return transition.info(workload).kind == SlotKind::Deployment ? 1 : object.value;
 }
 
 DeleteRequest childRequest(Slot child) {
@@ -57,12 +57,12 @@ WorkloadChange nextTask(const Transition& transition, Slot workload) {
     }
     if (owner == OwnerState::Dangling) continue;  // another's; the garbage collector takes it away
     // Old ReplicaSets keep their replicas, and stay for a roll-back.
-    if (!isWanted && spec.role == ModelRole::Deployment) continue;
+    if (!isWanted && spec.kind == SlotKind::Deployment) continue;
     if (!isWanted) {
       if (!transition.isRefused(childRequest(child))) return {Task::Delete, child};
       if (refused.task == Task::None) refused = {Task::Delete, child};
     }
-    if (isWanted && mayWrite && spec.role == ModelRole::Deployment && childObject.value != object.value)
+    if (isWanted && mayWrite && spec.kind == SlotKind::Deployment && childObject.value != object.value)
       return {Task::Scale, child};
   }
   return refused;
@@ -83,7 +83,7 @@ void workloadSync(Transition& transition, Slot workload) {
       break;
     case Task::Create:
       transition.create(change.child, Actor::Workloads);
-      if (transition.info(workload).role == ModelRole::Deployment) {
+      if (transition.info(workload).kind == SlotKind::Deployment) {
         child = transition.state().object(change.child);
         child.value = transition.state().object(workload).value;
         transition.state().setObject(change.child, child);

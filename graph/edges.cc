@@ -86,13 +86,14 @@ void OutEdges::startImplied() {
   inner_ = kNone;
   if ((node.flags & Node::kPresent) == 0) return;
   const ObjectClass& objectClass = tables_->classes[node.objectClass];
-  Type::Role role = tables_->types[objectClass.type].role;
-  if (tables_->namespaces[objectClass.namespaceNumber].name != kEmptyString) role = Type::Role::Other;
-  if (role == Type::Role::Namespaces) {
+  Type::Semantics semantics = tables_->types[objectClass.type].semantics;
+  if (tables_->namespaces[objectClass.namespaceNumber].name != kEmptyString)
+    semantics = Type::Semantics::Other;
+  if (semantics == Type::Semantics::Namespaces) {
     const uint32_t content = findNamespace(*tables_, tables_->strings.view(node.name));
     if (content != kNone)
       enterClasses(Step::Content, tables_->namespaces[content].firstClass, EdgeKind::Content);
-  } else if (role == Type::Role::Crds) {
+  } else if (semantics == Type::Semantics::Crds) {
     const uint32_t type = typeOfCrd(*tables_, tables_->strings.view(node.name));
     if (type != kNone) enterClasses(Step::Instances, tables_->types[type].firstClass, EdgeKind::Instance);
   }

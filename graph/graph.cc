@@ -26,7 +26,8 @@ void Graph::forgetType(TypeId type) {
 }
 
 void Graph::setKnowledge(TypeId type, Knowledge knowledge) {
-  const bool isMeaningless = tables_.types[static_cast<uint32_t>(type)].role == Type::Role::NotUnderstood;
+  const bool isMeaningless =
+      tables_.types[static_cast<uint32_t>(type)].semantics == Type::Semantics::NotUnderstood;
   if (isMeaningless || this->knowledge(type) == knowledge) return;
   ++revision_;
   tables_.types.write(static_cast<uint32_t>(type)).knowledge = knowledge;

@@ -8,14 +8,14 @@ namespace lastout::graph {
 
 namespace {
 
-Type::Role roleOf(std::string_view group, std::string_view resource) {
+Type::Semantics semanticsOf(std::string_view group, std::string_view resource) {
   const auto is = [&](const kube::GroupResource& type) {
     return group == type.group && resource == type.resource;
   };
-  if (is(kube::kNamespaces)) return Type::Role::Namespaces;
-  if (is(kube::kCustomResourceDefinitions)) return Type::Role::Crds;
-  if (is(notUnderstoodType())) return Type::Role::NotUnderstood;
-  return Type::Role::Other;
+  if (is(kube::kNamespaces)) return Type::Semantics::Namespaces;
+  if (is(kube::kCustomResourceDefinitions)) return Type::Semantics::Crds;
+  if (is(notUnderstoodType())) return Type::Semantics::NotUnderstood;
+  return Type::Semantics::Other;
 }
 
 uint32_t hashType(const Tables& tables, std::string_view group, std::string_view resource) {
@@ -57,9 +57,9 @@ uint32_t acquireType(Tables& tables, std::string_view group, std::string_view re
     Type type;
     type.group = tables.strings.add(group);
     type.resource = tables.strings.add(resource);
-    type.role = roleOf(group, resource);
+    type.semantics = semanticsOf(group, resource);
     type.hash = hash;
-    if (type.role == Type::Role::NotUnderstood) type.knowledge = Knowledge::NotUnderstood;
+    if (type.semantics == Type::Semantics::NotUnderstood) type.knowledge = Knowledge::NotUnderstood;
     number = tables.types.add(type);
     tables.typeIndex.insert(hash, number);
   }
@@ -302,7 +302,7 @@ uint32_t findExcepting(const Tables& tables, uint32_t carrier, uint32_t namespac
 uint32_t findPartOf(const Tables& tables, uint32_t node) {
   const Node& object = tables.nodes[node];
   const ObjectClass& objectClass = tables.classes[object.objectClass];
-  const bool isNamespace = tables.types[objectClass.type].role == Type::Role::Namespaces &&
+  const bool isNamespace = tables.types[objectClass.type].semantics == Type::Semantics::Namespaces &&
                            tables.namespaces[objectClass.namespaceNumber].name == kEmptyString;
   return isNamespace ? findNamespace(tables, tables.strings.view(object.name)) : objectClass.namespaceNumber;
 }

@@ -29,7 +29,7 @@ uint32_t findOnCarrier(const Tables& tables, uint32_t carrier, std::string_view 
 
 uint32_t countLeftOut(const Tables& tables, const ConditionRecord& condition) {
   uint32_t count = 0;
-  const bool isOfNamespaces = tables.types[condition.type].role == Type::Role::Namespaces;
+  const bool isOfNamespaces = tables.types[condition.type].semantics == Type::Semantics::Namespaces;
   for (uint32_t at = tables.carriers[condition.subject].firstMembership; at != kNone;
        at = tables.memberships[at].nextInCarrier) {
     const ObjectClass& objectClass = tables.classes[tables.memberships[at].objectClass];

@@ -94,7 +94,7 @@ struct Membership {
 };
 
 struct Type {
-  enum class Role : uint8_t { Other, Namespaces, Crds, NotUnderstood };
+  enum class Semantics : uint8_t { Other, Namespaces, Crds, NotUnderstood };
 
   StringId group = kEmptyString;
   StringId resource = kEmptyString;
@@ -104,7 +104,7 @@ struct Type {
   uint32_t uses = 0;           // by classes, carriers and conditions
   uint32_t hash = 0;
   Knowledge knowledge = Knowledge::Unknown;
-  Role role = Role::Other;
+  Semantics semantics = Semantics::Other;
   bool pinned = false;  // interned by the caller, who may keep the number
 };
 

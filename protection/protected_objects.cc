@@ -39,10 +39,10 @@ void completeUids(std::vector<kube::Object>& objects, const kube::ResourceMap& t
   }
 }
 
-class Judgement {
+class ProtectionFinder {
  public:
-  Judgement(const std::vector<DeletionPolicy>& policies, std::vector<kube::Object> objects,
-            const kube::ResourceMap& types)
+  ProtectionFinder(const std::vector<DeletionPolicy>& policies, std::vector<kube::Object> objects,
+                   const kube::ResourceMap& types)
       : policies_(policies), objects_(firstOfEach(std::move(objects))), types_(types), index_(findKind()) {
     completeUids(objects_, types);
     index_.setPolicies(policies);
@@ -137,7 +137,7 @@ class Judgement {
 Denials denialsOf(const std::vector<DeletionPolicy>& policies, std::vector<kube::Object> objects,
                   const kube::ResourceMap& types) {
   if (policies.empty()) return {};
-  return Judgement(policies, std::move(objects), types).take();
+  return ProtectionFinder(policies, std::move(objects), types).take();
 }
 
 }  // namespace lastout::protection

@@ -86,7 +86,7 @@ bool isAbout(const Model& model, const Criterion& criterion) {
   const kube::GroupResource& type = criticalservice::typeOf(criterion);
   const std::string crd = kube::toString(type);
   return std::ranges::any_of(model.slots, [&](const cluster::SlotInfo& slot) {
-    return slot.key.type == type || (slot.role == cluster::ModelRole::Crd && slot.key.name == crd);
+    return slot.key.type == type || (slot.kind == cluster::SlotKind::Crd && slot.key.name == crd);
   });
 }
 

@@ -245,7 +245,7 @@ kube::Errors uncovered(const cluster::Model& model) {
   };
   if (!model.works.empty()) refuse("ManifestWorks");
   const auto hasReplicaSets = [](const SlotInfo& info) {
-    return info.role == cluster::ModelRole::ManifestWorkReplicaSet;
+    return info.kind == cluster::SlotKind::ManifestWorkReplicaSet;
   };
   if (std::ranges::any_of(model.slots, hasReplicaSets)) refuse("ManifestWorkReplicaSets");
   if (std::ranges::any_of(model.slots, [](const SlotInfo& info) { return info.timeToLive.has_value(); }))

@@ -15,10 +15,10 @@ namespace {
 using cluster::Interception;
 using cluster::kNone;
 using cluster::Model;
-using cluster::ModelRole;
 using cluster::RemovalNeeds;
 using cluster::Slot;
 using cluster::SlotInfo;
+using cluster::SlotKind;
 using criticalservice::Criterion;
 
 // Writes the functions of one model.
@@ -113,43 +113,43 @@ class TableWriter {
   std::string text_ = "\n-- --- the objects of the scenario\n\n";
 };
 
-std::string roleOf(ModelRole role) {
-  switch (role) {
-    case ModelRole::Namespace:
+std::string kindOf(SlotKind kind) {
+  switch (kind) {
+    case SlotKind::Namespace:
       return "Namespace";
-    case ModelRole::Crd:
+    case SlotKind::Crd:
       return "Crd";
-    case ModelRole::Deployment:
+    case SlotKind::Deployment:
       return "Deployment";
-    case ModelRole::ReplicaSet:
+    case SlotKind::ReplicaSet:
       return "ReplicaSet";
-    case ModelRole::StatefulSet:
+    case SlotKind::StatefulSet:
       return "StatefulSet";
-    case ModelRole::DaemonSet:
+    case SlotKind::DaemonSet:
       return "DaemonSet";
-    case ModelRole::Job:
+    case SlotKind::Job:
       return "Job";
-    case ModelRole::CronJob:
+    case SlotKind::CronJob:
       return "CronJob";
-    case ModelRole::Pod:
+    case SlotKind::Pod:
       return "Pod";
-    case ModelRole::PersistentVolumeClaim:
+    case SlotKind::PersistentVolumeClaim:
       return "PersistentVolumeClaim";
-    case ModelRole::PersistentVolume:
+    case SlotKind::PersistentVolume:
       return "PersistentVolume";
-    case ModelRole::CriticalService:
+    case SlotKind::CriticalService:
       return "CriticalService";
-    case ModelRole::Plain:
-    case ModelRole::ManifestWork:
-    case ModelRole::AppliedManifestWork:
-    case ModelRole::ManifestWorkReplicaSet:
+    case SlotKind::Plain:
+    case SlotKind::ManifestWork:
+    case SlotKind::AppliedManifestWork:
+    case SlotKind::ManifestWorkReplicaSet:
       break;
   }
   return "Plain";
 }
 
 void TableWriter::objects() {
-  bySlot("role(s: slot_t): role_t", "Plain", [&](Slot slot) { return roleOf(model_.slots[slot].role); });
+  bySlot("kind(s: slot_t): kind_t", "Plain", [&](Slot slot) { return kindOf(model_.slots[slot].kind); });
   bySlot("is_immortal(s: slot_t): boolean", "false",
          [&](Slot slot) { return word(kube::isImmortal(model_.slots[slot].key)); });
   bySlot("orphans_by_default(s: slot_t): boolean", "false", [&](Slot slot) {
@@ -225,8 +225,7 @@ std::string TableWriter::answers(const Interception& whom) const {
   if (whom.hasOtherEndpoints) return present(whom.service);
   std::vector<std::string> any;
   for (const Slot workload : whom.workloads)
-    any.push_back(model_.slots[workload].role == ModelRole::Plain ? present(workload)
-                                                                  : hasReadyPod(workload));
+    any.push_back(model_.slots[workload].kind == SlotKind::Plain ? present(workload) : hasReadyPod(workload));
   return allOf({present(whom.service), anyOf(any)});
 }
 
@@ -279,17 +278,17 @@ std::string TableWriter::met(const Criterion& criterion) const {
   return "!(" + anyOf(any) + ")";
 }
 
-std::string guardRoleOf(admission::GuardRole role, bool isItself) {
-  switch (role) {
-    case admission::GuardRole::Service:
+std::string guardedAs(admission::GuardedAs kind, bool isItself) {
+  switch (kind) {
+    case admission::GuardedAs::Service:
       return isItself ? "GuardsItself" : "GuardsCrdOfServices";
-    case admission::GuardRole::Provider:
+    case admission::GuardedAs::Provider:
       return "GuardsProvider";
-    case admission::GuardRole::ProviderAncestor:
+    case admission::GuardedAs::ProviderAncestor:
       return "GuardsAncestor";
-    case admission::GuardRole::Dependency:
+    case admission::GuardedAs::Dependency:
       return "GuardsNeeded";
-    case admission::GuardRole::LastoutNamespace:
+    case admission::GuardedAs::LastoutNamespace:
       return "GuardsHome";
   }
   return "GuardsHome";
@@ -306,8 +305,8 @@ void TableWriter::guards() {
            [&](size_t i) { return names_.slot(all[i].slot); });
   byNumber("guard_service(g: guard_t): service_t", "g", "0", all.size(),
            [&](size_t i) { return std::to_string(all[i].entry.service); });
-  byNumber("guard_role(g: guard_t): guard_role_t", "g", "GuardsHome", all.size(), [&](size_t i) {
-    return guardRoleOf(all[i].entry.role, model_.services[all[i].entry.service] == all[i].slot);
+  byNumber("guarded_as(g: guard_t): guarded_as_t", "g", "GuardsHome", all.size(), [&](size_t i) {
+    return guardedAs(all[i].entry.guardedAs, model_.services[all[i].entry.service] == all[i].slot);
   });
   services();
 }
@@ -339,8 +338,8 @@ void TableWriter::services() {
 
 void TableWriter::podsOf(Slot workload, std::set<Slot>& pods) const {
   const SlotInfo& info = model_.slots[workload];
-  if (info.role == ModelRole::Pod) pods.insert(workload);
-  if (info.role == ModelRole::Pod || info.role == ModelRole::PersistentVolumeClaim) return;
+  if (info.kind == SlotKind::Pod) pods.insert(workload);
+  if (info.kind == SlotKind::Pod || info.kind == SlotKind::PersistentVolumeClaim) return;
   for (const Slot child : info.children) podsOf(child, pods);
 }
 

@@ -49,7 +49,7 @@ struct MurphiCase {
 MurphiCase caseOf(std::string key, const std::string& value);
 
 // Returns a function that looks `variable` up in the cases, and returns `otherwise` where it is none of them.
-// Its head says what it takes and returns: "role(s: slot_t): role_t".
+// Its head says what it takes and returns: "kind(s: slot_t): kind_t".
 std::string murphiFunction(const std::string& head, const std::string& variable, const std::string& otherwise,
                            const std::vector<MurphiCase>& cases);
 

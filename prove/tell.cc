@@ -116,7 +116,7 @@ class Teller {
   // The truth promise (docs/concepts.md): a work is not gone before what it applied.
   std::string stillThere(Slot slot) {
     const cluster::SlotInfo& info = model_.slots[slot];
-    if (info.role != cluster::ModelRole::ManifestWork || info.work == cluster::kNone) return {};
+    if (info.kind != cluster::SlotKind::ManifestWork || info.work == cluster::kNone) return {};
     const cluster::Work& work = model_.works[info.work];
     std::vector<Slot> left;
     for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link) {

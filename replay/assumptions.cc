@@ -135,7 +135,7 @@ class AssumptionFinder {
     for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
       const uint16_t bits = model_.slots[slot].finalizersAtCreation;
       if ((bits & cluster::kOrphanBit) != 0) orphan(slot);
-      const bool isJob = model_.slots[slot].role == cluster::ModelRole::Job;
+      const bool isJob = model_.slots[slot].kind == cluster::SlotKind::Job;
       if ((bits & cluster::kForegroundBit) != 0 || (isJob && model_.slots[slot].timeToLive))
         foreground.push_back(slot);
     }
@@ -213,7 +213,7 @@ class AssumptionFinder {
   // Of a type that the machine does not run, as Transition::fails() has it.
   bool isUnfollowed(const kube::ObjectKey& key) const {
     const auto slot = model_.find(key);
-    return slot && model_.slots[*slot].role == cluster::ModelRole::Plain;
+    return slot && model_.slots[*slot].kind == cluster::SlotKind::Plain;
   }
 
   bool hasPodsBehind(const kube::CallAddress& address) const {
@@ -260,9 +260,9 @@ class AssumptionFinder {
 
   // A Pod of a Job, or of one that is gone.
   bool isTracked(const SlotInfo& info) const {
-    if (info.role != cluster::ModelRole::Pod) return false;
+    if (info.kind != cluster::SlotKind::Pod) return false;
     const auto isJob = [this](const cluster::OwnerLink& link) {
-      return link.owner != kNone && model_.slots[link.owner].role == cluster::ModelRole::Job;
+      return link.owner != kNone && model_.slots[link.owner].kind == cluster::SlotKind::Job;
     };
     const kube::Object* pod = object(info.key);
     return std::ranges::any_of(info.owners, isJob) ||
@@ -308,7 +308,7 @@ class AssumptionFinder {
   void addApiService(const kube::Object& apiService) {
     const auto address = kube::aggregatedServerOf(apiService.content);
     const bool endsNamespaces = std::ranges::any_of(
-        compiled_.goal, [&](Slot slot) { return model_.slots[slot].role == cluster::ModelRole::Namespace; });
+        compiled_.goal, [&](Slot slot) { return model_.slots[slot].kind == cluster::SlotKind::Namespace; });
     const std::string reached = address && endsNamespaces ? reachedBy(*address) : std::string();
     if (!reached.empty()) add(apiService.key, nameOf(apiService.key) + " answers: " + reached);
     if (reached.empty() && address && endsNamespaces && hasPodsBehind(*address) &&
@@ -448,12 +448,12 @@ class AssumptionFinder {
     for (const Slot slot : compiled_.goal) {
       const SlotInfo& info = model_.slots[slot];
       works = works || info.work != kNone;
-      if (info.role == cluster::ModelRole::ManifestWork) spaces.insert(info.key.namespaceName);
+      if (info.kind == cluster::SlotKind::ManifestWork) spaces.insert(info.key.namespaceName);
     }
     if (!works) return;
     for (const Slot slot : compiled_.goal) {
       const SlotInfo& info = model_.slots[slot];
-      if (info.role == cluster::ModelRole::Pod || info.role == cluster::ModelRole::ReplicaSet) continue;
+      if (info.kind == cluster::SlotKind::Pod || info.kind == cluster::SlotKind::ReplicaSet) continue;
       const kube::ObjectKey& key = info.key;
       const bool runsIt =
           kube::isPartOfNamespace(manifestwork::kAgentNamespace, key.type, key.namespaceName, key.name);
@@ -503,7 +503,7 @@ class AssumptionFinder {
         if (more != kNone && std::ranges::find(going, more) == going.end()) going.push_back(more);
       };
       for (const Slot dependent : info.dependents) add(dependent);
-      if (info.role != cluster::ModelRole::ManifestWork) continue;
+      if (info.kind != cluster::SlotKind::ManifestWork) continue;
       const cluster::Work& work = model_.works[info.work];
       add(work.applied);
       for (uint32_t link = work.firstLink; link < work.firstLink + work.linkCount; ++link)
@@ -522,8 +522,8 @@ class AssumptionFinder {
       const auto has = [slot](const std::vector<Slot>& slots) {
         return std::ranges::find(slots, slot) != slots.end();
       };
-      const bool isStorage = info.role == cluster::ModelRole::PersistentVolumeClaim ||
-                             info.role == cluster::ModelRole::PersistentVolume;
+      const bool isStorage = info.kind == cluster::SlotKind::PersistentVolumeClaim ||
+                             info.kind == cluster::SlotKind::PersistentVolume;
       return goal == slot || (isStorage && has(info.children)) ||
              std::ranges::any_of(info.removals,
                                  [&](const cluster::Removal& one) { return has(one.needs.waitsFor); });
@@ -534,7 +534,7 @@ class AssumptionFinder {
   // A controller in a Job works while that runs.
   void addJob(const std::string& name, Slot runsIn) {
     const SlotInfo& info = model_.slots[runsIn];
-    if (info.role != cluster::ModelRole::Job && info.role != cluster::ModelRole::CronJob) return;
+    if (info.kind != cluster::SlotKind::Job && info.kind != cluster::SlotKind::CronJob) return;
     add(info.key,
         name + " has done its work before " + nameOf(info.key) + " ends: when that is, the files do not say");
   }
@@ -543,7 +543,7 @@ class AssumptionFinder {
   void addReplicaSets() {
     for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
       const SlotInfo& info = model_.slots[slot];
-      if (info.role != cluster::ModelRole::ManifestWorkReplicaSet) continue;
+      if (info.kind != cluster::SlotKind::ManifestWorkReplicaSet) continue;
       const bool concerns = std::ranges::any_of(
           compiled_.goal, [&](Slot goal) { return goal == slot || model_.slots[goal].replicaSet == slot; });
       if (concerns)

@@ -34,12 +34,12 @@ void addServices(const cluster::Machine& machine, cluster::StateRef state, Slot 
   const cluster::Model& model = machine.model();
   const std::vector<admission::GuardEntry>& guardEntries = model.slots[slot].guardEntries;
   if (guardEntries.empty()) return;
-  const admission::Decision decision = machine.decide(state, slot);
-  if (decision.allowed) return;
+  const admission::Verdict verdict = machine.decide(state, slot);
+  if (verdict.allowed) return;
 
   const LiveGraph live(model, state);
   const admission::Explanation explanation =
-      admission::explain(live.graph, live.index, model.slots[slot].key, decision);
+      admission::explain(live.graph, live.index, model.slots[slot].key, verdict);
   for (const admission::DenialCause& cause : explanation.causes) {
     if (cause.reason != admission::kRootBlocker) addOnce(result.causes, std::string(cause.message));
   }

@@ -158,7 +158,7 @@ class Compiler {
 
   void addPatch(const ScenarioStep& step, cluster::ClientStep built, Slot slot) {
     if (step.intent) {
-      if (out_.model.slots[slot].role != cluster::ModelRole::CriticalService) {
+      if (out_.model.slots[slot].kind != cluster::SlotKind::CriticalService) {
         wrongObject(step, slot, "deletionIntent", "a CriticalService");
         return;
       }
@@ -195,7 +195,7 @@ class Compiler {
     }
     const bool hasFields = std::ranges::any_of(
         *step.merge.asMap(), [](const kube::Member& member) { return member.key != "metadata"; });
-    const bool isCustom = info.role == cluster::ModelRole::Plain && info.crd != cluster::kNone &&
+    const bool isCustom = info.kind == cluster::SlotKind::Plain && info.crd != cluster::kNone &&
                           info.key.type != protection::deletionPolicyType();
     if (hasFields && !isCustom) {
       wrongObject(step, slot, "merge", "a custom resource: of others a merge has metadata alone");
@@ -207,7 +207,7 @@ class Compiler {
   }
 
   void addScale(const ScenarioStep& step, cluster::ClientStep built, Slot slot) {
-    if (!cluster::hasReplicas(out_.model.slots[slot].role))
+    if (!cluster::hasReplicas(out_.model.slots[slot].kind))
       return wrongObject(step, slot, "scale", "a Deployment, ReplicaSet or StatefulSet");
     built.value = static_cast<uint16_t>(step.replicas);
     add(built, cluster::ClientStep::Verb::SetReplicas, slot, step.where);

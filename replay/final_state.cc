@@ -72,10 +72,10 @@ DeadCalls FinalState::whyNotStarted(Slot slot) const {
   const Slot missing = firstAbsent(info.startsWith);
   if (missing != cluster::kNone)
     return {.sentence = ", which cannot start without " + names_.of(missing), .configurations = {}};
-  if (info.role == cluster::ModelRole::Pod)
+  if (info.kind == cluster::SlotKind::Pod)
     return refused(slot, &cluster::Interception::onStart,
                    ", because the API server refuses to let " + names_.of(slot) + " start: ");
-  const size_t wanted = info.role == cluster::ModelRole::Deployment ? 1 : state_.object(slot).value;
+  const size_t wanted = info.kind == cluster::SlotKind::Deployment ? 1 : state_.object(slot).value;
   for (size_t i = 0; i < info.children.size(); ++i) {
     const Slot child = info.children[i];
     DeadCalls why = whyNotStarted(child);

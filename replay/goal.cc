@@ -69,7 +69,7 @@ class GoalBuilder {
     if (info.crd != kNone && wanted_[info.crd]) return true;
     if (putBack_[slot]) return false;
     if (info.replicaSet != kNone && wanted_[info.replicaSet]) return true;
-    if (info.role == cluster::ModelRole::AppliedManifestWork && info.work != kNone)
+    if (info.kind == cluster::SlotKind::AppliedManifestWork && info.work != kNone)
       return wanted_[model_.works[info.work].manifestWork];
     return info.links.empty() ? followsOwners(info) : followsWorks(info);
   }
@@ -114,7 +114,7 @@ std::vector<Slot> replacedPods(const cluster::Model& model, const std::vector<Sl
       const bool isOwned = std::ranges::any_of(
           model.slots[child].owners,
           [&](const cluster::OwnerLink& link) { return link.owner == workload && link.controller; });
-      if (model.slots[child].role == cluster::ModelRole::Pod && isOwned && isIn(child))
+      if (model.slots[child].kind == cluster::SlotKind::Pod && isOwned && isIn(child))
         result.push_back(child);
     }
   }

@@ -274,7 +274,7 @@ tl::expected<kube::Errors, kube::Errors> warningsOf(const Scenario& scenario) {
   return warnings;
 }
 
-admission::Decision verdict(const ManifestGraph& graph, const kube::ObjectKey& key) {
+admission::Verdict verdictOn(const ManifestGraph& graph, const kube::ObjectKey& key) {
   return admission::decide(admission::GraphFacts(graph.graph, graph.guards), graph.guards.rules(),
                            graph.guards.guardEntries(key));
 }

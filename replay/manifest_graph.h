@@ -33,6 +33,6 @@ tl::expected<ManifestGraph, kube::Errors> graphOf(const Manifests& manifests);
 tl::expected<kube::Errors, kube::Errors> warningsOf(const Scenario& scenario);
 
 // The verdict for a DELETE of `key` now; `guarded` is false of objects that lastout does not decide on.
-admission::Decision verdict(const ManifestGraph& graph, const kube::ObjectKey& key);
+admission::Verdict verdictOn(const ManifestGraph& graph, const kube::ObjectKey& key);
 
 }  // namespace lastout::replay

@@ -11,7 +11,7 @@ namespace {
 using cluster::Action;
 using cluster::Actor;
 using cluster::EventKind;
-using cluster::ModelRole;
+using cluster::SlotKind;
 
 // What one action did to one object.
 struct Deed {
@@ -77,7 +77,7 @@ class Narrator {
   std::string request(const Happening& last, const std::string& who, const std::string& object) const {
     const std::string asks = who + " asks to delete " + object;
     if (!last.object.present()) return asks + ": it is already gone";
-    const bool isNamespace = model_.slots[last.event.slot].role == ModelRole::Namespace;
+    const bool isNamespace = model_.slots[last.event.slot].kind == SlotKind::Namespace;
     return asks + (isNamespace && last.object.terminating() ? ": it already terminates"
                                                             : ": allowed, to be confirmed");
   }
@@ -117,7 +117,7 @@ class Narrator {
     for (size_t i = 0; i < info.finalizers.size(); ++i) {
       const unsigned bit = 1u << i;
       if ((last.object.finalizers & bit) != 0)
-        add((info.cleanupBit & bit) != 0   ? cleanup(info.role)
+        add((info.cleanupBit & bit) != 0   ? cleanup(info.kind)
             : (info.keptBit & bit) != 0    ? "what it has applied"
             : (info.heldBit & bit) != 0    ? "its criteria"
             : (info.policyBits & bit) != 0 ? "what its deletion policy waits for"
@@ -125,22 +125,22 @@ class Narrator {
     }
     if ((last.object.finalizers & cluster::kForegroundBit) != 0) add("its dependents");
     if ((last.object.finalizers & cluster::kOrphanBit) != 0) add("its dependents to be let go");
-    if (what.empty()) return info.role == ModelRole::Pod ? ": it is stopping" : ": accepted";
+    if (what.empty()) return info.kind == SlotKind::Pod ? ": it is stopping" : ": accepted";
     return ": accepted, waits for " + what;
   }
 
   // What its own controller is for.
-  static std::string_view cleanup(ModelRole role) {
-    switch (role) {
-      case ModelRole::Namespace:
+  static std::string_view cleanup(SlotKind kind) {
+    switch (kind) {
+      case SlotKind::Namespace:
         return "its content";
-      case ModelRole::Crd:
+      case SlotKind::Crd:
         return "its instances";
-      case ModelRole::PersistentVolumeClaim:
+      case SlotKind::PersistentVolumeClaim:
         return "the Pods that mount it";
-      case ModelRole::PersistentVolume:
+      case SlotKind::PersistentVolume:
         return "the claims that are bound to it";
-      case ModelRole::ManifestWorkReplicaSet:
+      case SlotKind::ManifestWorkReplicaSet:
         return "its ManifestWorks";
       default:
         return "its agent";

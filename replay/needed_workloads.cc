@@ -16,9 +16,9 @@ namespace lastout::replay {
 namespace {
 
 using cluster::kNone;
-using cluster::ModelRole;
 using cluster::Slot;
 using cluster::SlotInfo;
+using cluster::SlotKind;
 
 class NeededWorkloads {
  public:
@@ -72,7 +72,7 @@ class NeededWorkloads {
     const kube::Object* source = manifest(info.key);
     const kube::Value* status = source == nullptr ? nullptr : source->content.at({"status"});
     const bool isTold = status != nullptr && status->asMap() != nullptr && !status->asMap()->empty();
-    const bool isFollowed = info.role == ModelRole::Pod ? info.hasStoppedAtStart : info.valueAtCreation == 0;
+    const bool isFollowed = info.kind == SlotKind::Pod ? info.hasStoppedAtStart : info.valueAtCreation == 0;
     if (!isTold || isFollowed) return;
     const criticalservice::Readiness readiness = criticalservice::readinessOf(info.key.type, source->content);
     if (readiness.ready.value_or(false)) return;
@@ -133,7 +133,7 @@ class NeededWorkloads {
   std::vector<std::pair<Slot, const kube::Object*>> podsOn(const std::string& node) const {
     std::vector<std::pair<Slot, const kube::Object*>> pods;
     for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
-      if (model_.slots[slot].role != ModelRole::Pod) continue;
+      if (model_.slots[slot].kind != SlotKind::Pod) continue;
       const kube::Object* pod = manifest(model_.slots[slot].key);
       if (pod != nullptr && kube::textAt(pod->content, {"spec", "nodeName"}) == node)
         pods.emplace_back(slot, pod);

@@ -40,7 +40,7 @@ class Report {
     report_.options.order = Order::Recorded;
   }
 
-  void tell(const RecordedEvent& event, const RecordedCluster::ExplainedDecision* verdict);
+  void tell(const RecordedEvent& event, const RecordedCluster::ExplainedVerdict* verdict);
   // Before the event is taken: it may say that something leaves.
   void control(const RecordedEvent& event, const RecordedCluster& cluster);
   ScenarioReport finish() &&;
@@ -48,7 +48,7 @@ class Report {
  private:
   void line(const RecordedEvent& event, std::string text, Line::Tone tone = Line::Tone::Plain);
   void client(const RecordedEvent& event);
-  void review(const RecordedEvent& event, const RecordedCluster::ExplainedDecision* verdict);
+  void review(const RecordedEvent& event, const RecordedCluster::ExplainedVerdict* verdict);
   void watch(const RecordedEvent& event);
 
   ScenarioReport report_;
@@ -61,7 +61,7 @@ void Report::line(const RecordedEvent& event, std::string text, Line::Tone tone)
   report_.timeline.push_back({.at = event.at, .text = std::move(text), .tone = tone, .until = {}});
 }
 
-void Report::tell(const RecordedEvent& event, const RecordedCluster::ExplainedDecision* verdict) {
+void Report::tell(const RecordedEvent& event, const RecordedCluster::ExplainedVerdict* verdict) {
   report_.time = std::max(report_.time, event.at);
   switch (event.kind) {
     case What::Client:
@@ -93,7 +93,7 @@ void Report::client(const RecordedEvent& event) {
 }
 
 // The same denial again and again is told once.
-void Report::review(const RecordedEvent& event, const RecordedCluster::ExplainedDecision* verdict) {
+void Report::review(const RecordedEvent& event, const RecordedCluster::ExplainedVerdict* verdict) {
   const std::string what = event.operation + " of " + kube::toString(event.key) + " by " +
                            (event.user.empty() ? "somebody" : event.user);
   if (!event.allowed) {
@@ -110,11 +110,11 @@ void Report::review(const RecordedEvent& event, const RecordedCluster::Explained
   if (verdict == nullptr) return;
   ExpectationResult outcome{.text = what + " is " + (event.allowed ? "allowed" : "denied") + " (line " +
                                     std::to_string(event.line) + ")",
-                            .held = verdict->decision.allowed == event.allowed,
+                            .held = verdict->verdict.allowed == event.allowed,
                             .whyNot = {}};
   if (!outcome.held)
-    outcome.whyNot = verdict->decision.allowed ? "lastout allows it; it was denied" + reasons(event.why)
-                                               : "lastout denies it: " + verdict->explanation.message;
+    outcome.whyNot = verdict->verdict.allowed ? "lastout allows it; it was denied" + reasons(event.why)
+                                              : "lastout denies it: " + verdict->explanation.message;
   report_.outcomes.push_back(std::move(outcome));
 }
 
@@ -131,8 +131,8 @@ void Report::watch(const RecordedEvent& event) {
 void Report::control(const RecordedEvent& event, const RecordedCluster& cluster) {
   const bool leaves = event.deleted || event.object.meta.deletionTimestamp;
   if (event.kind != What::Watch || !leaves || leaving_.contains(event.key)) return;
-  const RecordedCluster::ExplainedDecision verdict = cluster.verdictOn(event.key);
-  if (!verdict.decision.allowed)
+  const RecordedCluster::ExplainedVerdict verdict = cluster.verdictOn(event.key);
+  if (!verdict.verdict.allowed)
     wouldBeDenied_.push_back({.at = event.at,
                               .text = "lastout would have said: " + verdict.explanation.message,
                               .tone = Line::Tone::Denied,
@@ -154,7 +154,7 @@ ScenarioReport Report::finish() && {
 
 }  // namespace
 
-tl::expected<std::optional<RecordedCluster::ExplainedDecision>, kube::Errors> RecordedCluster::take(
+tl::expected<std::optional<RecordedCluster::ExplainedVerdict>, kube::Errors> RecordedCluster::take(
     const RecordedEvent& event) {
   if (event.kind == What::Watch) {
     if (auto watched = watch(event); !watched) return tl::unexpected(std::move(watched.error()));
@@ -166,14 +166,14 @@ tl::expected<std::optional<RecordedCluster::ExplainedDecision>, kube::Errors> Re
   return verdictOn(event.key, event.policy);
 }
 
-RecordedCluster::ExplainedDecision RecordedCluster::verdictOn(const kube::ObjectKey& key,
-                                                              std::string_view policy) const {
+RecordedCluster::ExplainedVerdict RecordedCluster::verdictOn(const kube::ObjectKey& key,
+                                                             std::string_view policy) const {
   const auto object = view_.graph().find(key);
   const admission::DeletionEffect deletionEffect =
       object ? admission::deletionEffectOf(view_.graph(), *object, admission::requestedPropagationOf(policy))
              : admission::DeletionEffect::Ending;
-  ExplainedDecision verdict{.decision = view_.decide(key, deletionEffect), .explanation = {}};
-  if (!verdict.decision.allowed) verdict.explanation = view_.explain(key, verdict.decision);
+  ExplainedVerdict verdict{.verdict = view_.decide(key, deletionEffect), .explanation = {}};
+  if (!verdict.verdict.allowed) verdict.explanation = view_.explain(key, verdict.verdict);
   return verdict;
 }
 

@@ -17,16 +17,16 @@ namespace lastout::replay {
 class RecordedCluster {
  public:
   // What lastout says where a verdict on a DELETE was recorded.
-  struct ExplainedDecision {
-    admission::Decision decision;
+  struct ExplainedVerdict {
+    admission::Verdict verdict;
     admission::Explanation explanation;  // of a denial
   };
 
   // Verdicts are given for reviews that lastout decides: DELETEs of objects themselves, unless another
   // webhook denied them. Fails on a CriticalService that cannot be understood, as ClusterView::guard().
-  tl::expected<std::optional<ExplainedDecision>, kube::Errors> take(const RecordedEvent& event);
+  tl::expected<std::optional<ExplainedVerdict>, kube::Errors> take(const RecordedEvent& event);
   // Returns the verdict on a DELETE with that propagationPolicy, at any time.
-  ExplainedDecision verdictOn(const kube::ObjectKey& key, std::string_view policy = {}) const;
+  ExplainedVerdict verdictOn(const kube::ObjectKey& key, std::string_view policy = {}) const;
 
  private:
   tl::expected<void, kube::Errors> watch(const RecordedEvent& event);

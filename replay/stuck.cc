@@ -18,8 +18,8 @@ namespace {
 using cluster::Action;
 using cluster::Interception;
 using cluster::kNone;
-using cluster::ModelRole;
 using cluster::Slot;
+using cluster::SlotKind;
 using criticalservice::UnremovedFinalizer;
 
 const std::string kAnd = ", and ";  // between the requests that one webhook refuses
@@ -77,7 +77,7 @@ class Explainer {
            final_.presentOf(final_.blockingDependents(slot)));
     }
     explainRelease(slot, result);
-    if (info.role == ModelRole::Pod && (state_.object(slot).value & cluster::kStopped) == 0)
+    if (info.kind == SlotKind::Pod && (state_.object(slot).value & cluster::kStopped) == 0)
       refused(slot, &Interception::onDelete, "its node may not end it: the DELETE is refused: ", result);
     for (size_t bit = 0; bit < info.finalizers.size(); ++bit) {
       const auto mask = static_cast<uint16_t>(1u << bit);
@@ -112,22 +112,22 @@ class Explainer {
     explainWhatItWaitsFor(slot, result);
     if (result.reasons.size() == before)
       refused(slot, &Interception::onCleanup,
-              nameOfCleaner(info.role) + " cannot take finalizer " +
+              nameOfCleaner(info.kind) + " cannot take finalizer " +
                   cluster::finalizerNames(info, info.cleanupBit).front() + " off: its UPDATE is refused: ",
               result);
   }
 
-  static std::string nameOfCleaner(ModelRole role) {
-    switch (role) {
-      case ModelRole::Namespace:
+  static std::string nameOfCleaner(SlotKind kind) {
+    switch (kind) {
+      case SlotKind::Namespace:
         return "the namespace controller";
-      case ModelRole::Crd:
+      case SlotKind::Crd:
         return "CRD clean-up";
-      case ModelRole::PersistentVolumeClaim:
+      case SlotKind::PersistentVolumeClaim:
         return "the controller that protects claims";
-      case ModelRole::PersistentVolume:
+      case SlotKind::PersistentVolume:
         return "the controller that protects volumes";
-      case ModelRole::ManifestWorkReplicaSet:
+      case SlotKind::ManifestWorkReplicaSet:
         return "its controller";
       default:
         return "its agent";
@@ -136,28 +136,28 @@ class Explainer {
 
   void explainWhatItWaitsFor(Slot slot, StillThere& result) const {
     const cluster::SlotInfo& info = model_.slots[slot];
-    switch (info.role) {
-      case ModelRole::Namespace:
+    switch (info.kind) {
+      case SlotKind::Namespace:
         explainPods(slot, result);
         wait(result, "it waits for its content: ", final_.presentOf(info.content));
         explainDiscovery(result);
         break;
-      case ModelRole::Crd:
+      case SlotKind::Crd:
         wait(result, "it waits for its instances: ", final_.presentOf(info.content));
         break;
-      case ModelRole::PersistentVolumeClaim:
+      case SlotKind::PersistentVolumeClaim:
         wait(result, "it waits until it is mounted no more by ", final_.presentOf(info.children));
         break;
-      case ModelRole::PersistentVolume:
+      case SlotKind::PersistentVolume:
         wait(result, "it waits for the claims that are bound to it: ", final_.presentOf(info.children));
         break;
-      case ModelRole::ManifestWorkReplicaSet:
+      case SlotKind::ManifestWorkReplicaSet:
         wait(result, "its controller waits for its ManifestWorks: ", worksOf(slot));
         break;
-      case ModelRole::ManifestWork:
+      case SlotKind::ManifestWork:
         wait(result, "its agent waits for ", final_.presentOf({model_.works[info.work].applied}));
         break;
-      case ModelRole::AppliedManifestWork:
+      case SlotKind::AppliedManifestWork:
         wait(result, "its agent waits for what it applied: ", final_.presentOf(final_.recorded(info.work)));
         break;
       default:
@@ -317,7 +317,7 @@ class Explainer {
   // Its Namespace terminates, and deletes it once no Pod is left there. False: not so.
   bool explainTurn(Slot slot, StillThere& result) const {
     const Slot space = model_.slots[slot].namespaceSlot;
-    if (!cluster_.isTerminating(space) || model_.slots[slot].role == ModelRole::Pod ||
+    if (!cluster_.isTerminating(space) || model_.slots[slot].kind == SlotKind::Pod ||
         !cluster::awaitsPods(cluster_, space))
       return false;
     wait(result, "its namespace deletes it after its Pods, and waits for ",
@@ -371,8 +371,8 @@ class Explainer {
       });
     };
     const auto follows = [&](const StillThere& each) {
-      const ModelRole role = model_.slots[each.object].role;
-      return (role == ModelRole::Pod || role == ModelRole::ReplicaSet) && cluster_.isLive(each.object) &&
+      const SlotKind kind = model_.slots[each.object].kind;
+      return (kind == SlotKind::Pod || kind == SlotKind::ReplicaSet) && cluster_.isLive(each.object) &&
              !isWaitedFor(each.object) && !final_.ownersOf(each.object, true).empty();
     };
     while (true) {

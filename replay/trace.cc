@@ -28,9 +28,9 @@ namespace {
 
 using cluster::Actor;
 using cluster::EventKind;
-using cluster::ModelRole;
 using cluster::PropagationPolicy;
 using cluster::Slot;
+using cluster::SlotKind;
 using kube::OrderedJson;
 
 std::string wallTime(std::chrono::milliseconds at) {
@@ -101,7 +101,7 @@ class Tracer {
     switch (happening.event.kind) {
       case EventKind::Requested:
         // Of a Namespace that already terminates nothing else is told: it is answered without a review.
-        if (model_.slots[slot].role == ModelRole::Namespace && known_[slot].terminating() &&
+        if (model_.slots[slot].kind == SlotKind::Namespace && known_[slot].terminating() &&
             happening.event.actor == Actor::Client)
           client(happening, 200);
         break;
@@ -200,13 +200,13 @@ class Tracer {
 
   OrderedJson policy(const Happening& happening) const {
     if (happening.event.actor == Actor::Agent &&
-        model_.slots[happening.event.slot].role == ModelRole::AppliedManifestWork)
+        model_.slots[happening.event.slot].kind == SlotKind::AppliedManifestWork)
       return nullptr;
     if (happening.event.actor == Actor::Workloads || happening.event.actor == Actor::ReplicaSets)
       return nullptr;
     if (happening.event.actor == Actor::TimeToLive)
-      return model_.slots[happening.event.slot].role == ModelRole::Job ? OrderedJson("Foreground")
-                                                                       : OrderedJson();
+      return model_.slots[happening.event.slot].kind == SlotKind::Job ? OrderedJson("Foreground")
+                                                                      : OrderedJson();
     if (happening.event.actor == Actor::Collector) return toString(collectorPolicy(happening));
     if (happening.event.actor != Actor::Client) return "Background";
     const cluster::ClientStep& step = model_.steps[happening.event.by];
@@ -278,8 +278,8 @@ class Tracer {
     OrderedJson object = typeOf(info.key.type);
     object["metadata"] = std::move(metadata);
 
-    if (info.role == ModelRole::CriticalService) addService(slot, object);
-    if (info.role == ModelRole::Crd) addDefinition(info.key.name, object);
+    if (info.kind == SlotKind::CriticalService) addService(slot, object);
+    if (info.kind == SlotKind::Crd) addDefinition(info.key.name, object);
     addReferences(info.key, object);
 
     OrderedJson json = {{"kind", "watch"}, {"resource", info.key.type.resource}, {"type", type}};

@@ -32,8 +32,8 @@ ControllerRole::ControllerRole(const SharedParts& parts)
       policyTypes_(parts.access, parts.view),
       policyKeeper_(makePolicyKeeper()),
       profileKeeper_(makeProfileKeeper()),
-      heldPolicyRole_(makeHeldPolicyRole()),
-      labelledPolicyRole_(makeLabelledPolicyRole()),
+      heldPolicyController_(makeHeldPolicyController()),
+      labelledPolicyController_(makeLabelledPolicyController()),
       replayedDeletions_(makeReplayedDeletions()),
       renewal_(options_.probe.period) {}
 
@@ -49,32 +49,32 @@ LeaseHolderOptions ControllerRole::leaseOptions() {
   return lease;
 }
 
-std::unique_ptr<HeldPolicyRole> ControllerRole::makeHeldPolicyRole() {
+std::unique_ptr<HeldPolicyController> ControllerRole::makeHeldPolicyController() {
   if (!options_.holdsPolicies || options_.reviews.auditOnly) return nullptr;
-  return std::make_unique<HeldPolicyRole>(parts_, [this] { return lease_.holds(); });
+  return std::make_unique<HeldPolicyController>(parts_, [this] { return lease_.holds(); });
 }
 
-std::unique_ptr<LabelledPolicyRole> ControllerRole::makeLabelledPolicyRole() {
+std::unique_ptr<LabelledPolicyController> ControllerRole::makeLabelledPolicyController() {
   if (!options_.labelsPolicies || options_.reviews.auditOnly) return nullptr;
-  return std::make_unique<LabelledPolicyRole>(parts_, [this] { return lease_.holds(); });
+  return std::make_unique<LabelledPolicyController>(parts_, [this] { return lease_.holds(); });
 }
 
 // As of deferred deletions.
-std::unique_ptr<ReplayedDeletionRole> ControllerRole::makeReplayedDeletions() {
+std::unique_ptr<ReplayedDeletionController> ControllerRole::makeReplayedDeletions() {
   if (options_.replayedTypes.empty() || options_.reviews.auditOnly) return nullptr;
-  return std::make_unique<ReplayedDeletionRole>(parts_,
-                                                [this] { return lease_.holds() && isAskedAboutAll(); });
+  return std::make_unique<ReplayedDeletionController>(parts_,
+                                                      [this] { return lease_.holds() && isAskedAboutAll(); });
 }
 
 std::optional<std::string> ControllerRole::labelProblemOf(const protection::DeletionPolicy& policy) const {
   if (!policy.labels) return std::nullopt;
-  if (labelledPolicyRole_) return labelledPolicyRole_->problemOf(policy);
+  if (labelledPolicyController_) return labelledPolicyController_->problemOf(policy);
   return "lastout serve runs without --label-policies: its users label the objects";
 }
 
 std::optional<std::string> ControllerRole::holdProblemOf(const protection::DeletionPolicy& policy) const {
   if (!policy.hold) return std::nullopt;
-  if (heldPolicyRole_) return heldPolicyRole_->problemOf(policy);
+  if (heldPolicyController_) return heldPolicyController_->problemOf(policy);
   return "lastout serve runs without --hold-policies (holdsPolicies of the chart): it sets no finalizer, and "
          "the DELETE of a protected object that has none is denied";
 }
@@ -121,8 +121,8 @@ void ControllerRole::taken() {
   }
   if (policyKeeper_) policyKeeper_->reconsider();
   if (profileKeeper_) profileKeeper_->reconsider();
-  if (heldPolicyRole_) heldPolicyRole_->wake();
-  if (labelledPolicyRole_) labelledPolicyRole_->wake();
+  if (heldPolicyController_) heldPolicyController_->wake();
+  if (labelledPolicyController_) labelledPolicyController_->wake();
   if (replayedDeletions_) replayedDeletions_->reconsider();
   if (keeper_) keeper_->reconsider();
   status_.reconsider();
@@ -259,8 +259,8 @@ void ControllerRole::start() {
   holder_.start();
   if (policyKeeper_) policyKeeper_->start();
   if (profileKeeper_) profileKeeper_->start();
-  if (heldPolicyRole_) heldPolicyRole_->start();
-  if (labelledPolicyRole_) labelledPolicyRole_->start();
+  if (heldPolicyController_) heldPolicyController_->start();
+  if (labelledPolicyController_) labelledPolicyController_->start();
   if (replayedDeletions_) replayedDeletions_->start();
   lease_.start();
 }
@@ -269,14 +269,14 @@ void ControllerRole::end() {
   runner_.stop();
   works_.end();
   holder_.end();
-  if (heldPolicyRole_) heldPolicyRole_->end();
-  if (labelledPolicyRole_) labelledPolicyRole_->end();
+  if (heldPolicyController_) heldPolicyController_->end();
+  if (labelledPolicyController_) labelledPolicyController_->end();
   if (replayedDeletions_) replayedDeletions_->end();
 }
 
 // While the strict mode of a policy counts, which the labels are taken away by.
 void ControllerRole::cleanUp(std::chrono::milliseconds patience) {
-  if (labelledPolicyRole_) labelledPolicyRole_->cleanUp(patience);
+  if (labelledPolicyController_) labelledPolicyController_->cleanUp(patience);
   if (policyKeeper_) policyKeeper_->withdraw();
 }
 
@@ -286,8 +286,8 @@ void ControllerRole::stop() {
   policyTypes_.stop();
   if (policyKeeper_) policyKeeper_->stop();
   if (profileKeeper_) profileKeeper_->stop();
-  if (heldPolicyRole_) heldPolicyRole_->stop();
-  if (labelledPolicyRole_) labelledPolicyRole_->stop();
+  if (heldPolicyController_) heldPolicyController_->stop();
+  if (labelledPolicyController_) labelledPolicyController_->stop();
   if (replayedDeletions_) replayedDeletions_->stop();
   status_.stop();
   lease_.stop();
@@ -302,8 +302,8 @@ void ControllerRole::told() {
 }
 
 void ControllerRole::toldOfPolicies() {
-  if (heldPolicyRole_) heldPolicyRole_->wake();
-  if (labelledPolicyRole_) labelledPolicyRole_->wake();
+  if (heldPolicyController_) heldPolicyController_->wake();
+  if (labelledPolicyController_) labelledPolicyController_->wake();
 }
 
 void ControllerRole::reconsider(bool knowsCertificate) {
@@ -319,8 +319,8 @@ void ControllerRole::reconsider(bool knowsCertificate) {
   holder_.reconsider();
   if (policyKeeper_) policyKeeper_->reconsider();
   if (profileKeeper_) profileKeeper_->reconsider();
-  if (heldPolicyRole_) heldPolicyRole_->wake();
-  if (labelledPolicyRole_) labelledPolicyRole_->wake();
+  if (heldPolicyController_) heldPolicyController_->wake();
+  if (labelledPolicyController_) labelledPolicyController_->wake();
   if (replayedDeletions_) replayedDeletions_->reconsider();
   lease_.reconsider();
 }

@@ -11,13 +11,13 @@
 
 #include "kube/locks.h"
 #include "server/controllers/deferred_deletion_runner.h"
-#include "server/controllers/held_policy_role.h"
+#include "server/controllers/held_policy_controller.h"
 #include "server/controllers/held_provider_controller.h"
-#include "server/controllers/labelled_policy_role.h"
+#include "server/controllers/labelled_policy_controller.h"
 #include "server/controllers/lease_holder.h"
 #include "server/controllers/policy_keeper.h"
 #include "server/controllers/profile_keeper.h"
-#include "server/controllers/replayed_deletion_role.h"
+#include "server/controllers/replayed_deletion_controller.h"
 #include "server/controllers/status_writer.h"
 #include "server/controllers/webhook_enforcement.h"
 #include "server/controllers/work_finalizer_controller.h"
@@ -72,9 +72,9 @@ class ControllerRole {
   HeldProviderControllerOptions holderOptions();
   std::unique_ptr<WebhookKeeper> makeKeeper();
   std::unique_ptr<WebhookProbe> makeProbe();
-  std::unique_ptr<HeldPolicyRole> makeHeldPolicyRole();
-  std::unique_ptr<LabelledPolicyRole> makeLabelledPolicyRole();
-  std::unique_ptr<ReplayedDeletionRole> makeReplayedDeletions();
+  std::unique_ptr<HeldPolicyController> makeHeldPolicyController();
+  std::unique_ptr<LabelledPolicyController> makeLabelledPolicyController();
+  std::unique_ptr<ReplayedDeletionController> makeReplayedDeletions();
   std::unique_ptr<PolicyKeeper> makePolicyKeeper();
   std::unique_ptr<ProfileKeeper> makeProfileKeeper();
   std::optional<std::string> labelProblemOf(const protection::DeletionPolicy& policy) const;
@@ -101,11 +101,11 @@ class ControllerRole {
   WorkFinalizerController works_;
   HeldProviderController holder_;
   PolicyTypes policyTypes_;
-  const std::unique_ptr<PolicyKeeper> policyKeeper_;               // null: it only watches
-  const std::unique_ptr<ProfileKeeper> profileKeeper_;             // null: there are no keptPolicies
-  const std::unique_ptr<HeldPolicyRole> heldPolicyRole_;           // null: it holds nothing for policies
-  const std::unique_ptr<LabelledPolicyRole> labelledPolicyRole_;   // null: it writes no labels
-  const std::unique_ptr<ReplayedDeletionRole> replayedDeletions_;  // null: there are no replayedTypes
+  const std::unique_ptr<PolicyKeeper> policyKeeper_;                  // null: it only watches
+  const std::unique_ptr<ProfileKeeper> profileKeeper_;                // null: there are no keptPolicies
+  const std::unique_ptr<HeldPolicyController> heldPolicyController_;  // null: it holds nothing for policies
+  const std::unique_ptr<LabelledPolicyController> labelledPolicyController_;  // null: it writes no labels
+  const std::unique_ptr<ReplayedDeletionController> replayedDeletions_;  // null: there are no replayedTypes
   kube::Mutex pathMutex_;
   std::vector<std::string> paths_ LASTOUT_GUARDED_BY(pathMutex_);
   // From when on the newest is to be asked at; nullopt: it is already.

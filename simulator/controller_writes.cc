@@ -18,8 +18,8 @@
 namespace lastout::simulator {
 namespace {
 
-using cluster::ModelRole;
 using cluster::Slot;
+using cluster::SlotKind;
 
 // An object that may need a write, with the plane's lock held for as long as it is.
 struct Subject {
@@ -81,7 +81,7 @@ ReplicaCounts countsOf(const Subject& subject, Slot workload) {
   const cluster::Model& model = subject.live().model();
   for (const Slot pod : model.slots[workload].children) {
     const cluster::ObjectState state = subject.live().object(pod);
-    if (!state.present() || model.slots[pod].role != ModelRole::Pod) continue;
+    if (!state.present() || model.slots[pod].role != SlotKind::Pod) continue;
     if (!state.live()) {
       ++terminating;
       continue;
@@ -131,10 +131,10 @@ std::optional<Mutation> workloadWrite(const Subject& subject) {
       controllerUser(kube::findWorkloadType(subject.info().key.type)->controller, subject.plane.kubernetes());
   const ReplicaCounts counts = countsOf(subject, subject.slot);
   switch (subject.info().role) {
-    case ModelRole::StatefulSet:
+    case SlotKind::StatefulSet:
       return updateTo(subject, observedStatefulSet(subject.object(), subject.info().key.name, counts),
                       "status", user);
-    case ModelRole::DaemonSet:
+    case SlotKind::DaemonSet:
       return updateTo(subject, observedDaemonSet(subject.object(), 1, counts), "status", user);
     default:
       return updateTo(subject, observedReplicaSet(subject.object(), counts), "status", user);
@@ -287,7 +287,7 @@ std::optional<Mutation> workWrite(const Subject& subject) {
   const RecordRef manifestWork = subject.storage().find(subject.live().model().slots[work.manifestWork].key);
   if (manifestWork == nullptr) return std::nullopt;
   std::vector<AppliedObject> objects = appliedObjects(subject, work, manifestWork->object());
-  if (subject.info().role == ModelRole::AppliedManifestWork) {
+  if (subject.info().role == SlotKind::AppliedManifestWork) {
     std::erase_if(objects, [](const AppliedObject& object) { return object.uid.empty(); });
     return updateTo(subject, withAppliedResources(subject.object(), std::move(objects)), "status",
                     agentUser());

@@ -57,7 +57,7 @@ begin
     else
       for f: finalizer_t do
         if (f != held_finalizer(step_object(t)) | f = f_none)
-            & !(role(step_object(t)) = Namespace & f = cleanup_of(step_object(t))) then
+            & !(kind(step_object(t)) = Namespace & f = cleanup_of(step_object(t))) then
           object[step_object(t)].finalizers[f] := sets_finalizer(t, f);
         end;
       end;
@@ -211,7 +211,7 @@ end;
 
 function is_wanted(w: slot_t; i: child_t): boolean;
 begin
-  if role(w) = Deployment then return i = 0; end;
+  if kind(w) = Deployment then return i = 0; end;
   return i < object[w].value;
 end;
 
@@ -232,11 +232,11 @@ begin
     case Dangling: return NoTask;
     else
       if !is_wanted(w, i) then
-        if role(w) = Deployment then return NoTask; end;
+        if kind(w) = Deployment then return NoTask; end;
         if is_refused(child_of(w, i), Background) then return AskForChild; end;
         return DeleteChild;
       end;
-      if role(w) = Deployment & object[child_of(w, i)].value != object[w].value & !call_fails(child_of(w, i), OnUpdate) then
+      if kind(w) = Deployment & object[child_of(w, i)].value != object[w].value & !call_fails(child_of(w, i), OnUpdate) then
         return ScaleChild;
       end;
       return NoTask;
@@ -262,7 +262,7 @@ begin
   switch what
     case CreateChild:
       create(c);
-      if role(w) = Deployment then object[c].value := object[w].value; end;
+      if kind(w) = Deployment then object[c].value := object[w].value; end;
     case AdoptChild:
       object[c].owners[link_to(w, c)] := Current;
       changed(c);
@@ -320,7 +320,7 @@ begin
   if !PODS_FIRST then return false; end;
   any := false;
   for s: slot_t do
-    if role(s) = Pod & namespace_of(s) = namespace & present(s) then
+    if kind(s) = Pod & namespace_of(s) = namespace & present(s) then
       if ends_deletion_of_pods(s) then return false; end;
       any := true;
     end;
@@ -338,7 +338,7 @@ end;
 
 function is_workload(s: slot_t): boolean;
 begin
-  switch role(s)
+  switch kind(s)
     case Deployment, ReplicaSet, StatefulSet, DaemonSet, Job: return true;
     else return false;
   end;

@@ -103,7 +103,7 @@ begin
     object[s].finalizers[f_foreground] := policy = Foreground;
     object[s].finalizers[f_orphan] := policy = Orphan;
   end;
-  if role(s) = Crd & live(s) then object[s].finalizers[cleanup_of(s)] := true; end;
+  if kind(s) = Crd & live(s) then object[s].finalizers[cleanup_of(s)] := true; end;
   object[s].presence := Terminating;
   object[s].deferred := false;
   object[s].deferred_policy := Background;
@@ -160,7 +160,7 @@ begin
     answer := IsNotFound;
   elsif conflicts(insists, f.stale, f.touched) then
     answer := IsConflict;
-  elsif role(s) = Namespace & terminating(s) then
+  elsif kind(s) = Namespace & terminating(s) then
     answer := IsDone;
   elsif is_immortal(s) | call_fails(s, OnDelete) then
     fail(s, f, answer);

@@ -60,7 +60,7 @@ ruleset s: slot_t do
   end;
 
   rule "the namespace controller deletes"
-    live(s) & ends_content(namespace_of(s)) & object[s].lifecycle.phase = NoFlight & (role(s) = Pod | !awaits_pods(namespace_of(s))) ==>
+    live(s) & ends_content(namespace_of(s)) & object[s].lifecycle.phase = NoFlight & (kind(s) = Pod | !awaits_pods(namespace_of(s))) ==>
   begin
     controller_sends(Lifecycle, s, Background, OnNothing, object[s].lifecycle);
   end;
@@ -76,23 +76,23 @@ ruleset s: slot_t do
   end;
 
   rule "a namespace is empty"
-    role(s) = Namespace & ends_content(s) & !call_fails(s, OnCleanup) & is_empty(s) & !discovery_fails() ==>
+    kind(s) = Namespace & ends_content(s) & !call_fails(s, OnCleanup) & is_empty(s) & !discovery_fails() ==>
   begin
     take_off(s, cleanup_of(s));
   end;
 
-  rule "a CRD's instances are deleted" role(s) = Crd & ends_content(s) & has_instances_to_delete(s) ==>
+  rule "a CRD's instances are deleted" kind(s) = Crd & ends_content(s) & has_instances_to_delete(s) ==>
   begin
     delete_instances(s);
   end;
 
-  rule "a CRD has no instances" !call_fails(s, OnCleanup) & role(s) = Crd & ends_content(s) & is_empty(s) ==>
+  rule "a CRD has no instances" !call_fails(s, OnCleanup) & kind(s) = Crd & ends_content(s) & is_empty(s) ==>
   begin
     take_off(s, cleanup_of(s));
   end;
 
   rule "storage is used no more"
-    (role(s) = PersistentVolumeClaim | role(s) = PersistentVolume) & ends_content(s) & !is_used(s) & !call_fails(s, OnCleanup) ==>
+    (kind(s) = PersistentVolumeClaim | kind(s) = PersistentVolume) & ends_content(s) & !is_used(s) & !call_fails(s, OnCleanup) ==>
   begin
     take_off(s, cleanup_of(s));
   end;
@@ -102,13 +102,13 @@ ruleset s: slot_t do
     sync_child(s, child_of(s, next_child(s)), child_task(s, next_child(s)));
   end;
 
-  rule "a Pod becomes ready" role(s) = Pod & live(s) & object[s].value = 0 & may_start(s) & !call_fails(s, OnStart) ==>
+  rule "a Pod becomes ready" kind(s) = Pod & live(s) & object[s].value = 0 & may_start(s) & !call_fails(s, OnStart) ==>
   begin
     object[s].value := READY;
     changed(s);
   end;
 
-  rule "a Pod has stopped" role(s) = Pod & terminating(s) & object[s].value != STOPPED & !call_fails(s, OnDelete) ==>
+  rule "a Pod has stopped" kind(s) = Pod & terminating(s) & object[s].value != STOPPED & !call_fails(s, OnDelete) ==>
   begin
     object[s].value := STOPPED;
     changed(s);

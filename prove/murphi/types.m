@@ -1,7 +1,7 @@
 -- What a state consists of. A scenario declares the types that it counts: its objects, their finalizers, its steps.
 
 type
-  role_t: enum { Plain, Namespace, Crd, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, Pod,
+  kind_t: enum { Plain, Namespace, Crd, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, Pod,
                  PersistentVolumeClaim, PersistentVolume, CriticalService };
   presence_t: enum { Absent, Live, Terminating };
   owner_t: enum { NoOwner, Current, Dangling };
@@ -14,7 +14,7 @@ type
   event_t: enum { Requested, Refused, Accepted, Gone, Created, Changed };
   verb_t: enum { Delete, DryRun, Create, SetFinalizers, SetValue };
   task_t: enum { NoTask, CreateChild, AdoptChild, DeleteChild, AskForChild, ScaleChild };
-  guard_role_t: enum { GuardsItself, GuardsCrdOfServices, GuardsProvider, GuardsAncestor, GuardsNeeded, GuardsHome };
+  guarded_as_t: enum { GuardsItself, GuardsCrdOfServices, GuardsProvider, GuardsAncestor, GuardsNeeded, GuardsHome };
   flight_t: record
     phase: phase_t;
     touched: boolean;

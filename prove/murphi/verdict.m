@@ -8,7 +8,7 @@ begin
   for f: finalizer_t do
     if object[s].finalizers[f] then return false; end;
   end;
-  return role(s) != Pod | object[s].value = STOPPED;
+  return kind(s) != Pod | object[s].value = STOPPED;
 end;
 
 function owns(owner: slot_t; s: slot_t; i: link_t): boolean;
@@ -61,11 +61,11 @@ begin
   return true;
 end;
 
--- The CriticalService is there, and its intent lets it guard in this role.
+-- The CriticalService is there, and its intent lets it guard the object so.
 function guards(g: guard_t): boolean;
 begin
   if !present(service_slot(guard_service(g))) then return false; end;
-  switch guard_role(g)
+  switch guarded_as(g)
     case GuardsItself, GuardsCrdOfServices: return object[service_slot(guard_service(g))].value = ORDERED;
     case GuardsHome: return true;
     else return object[service_slot(guard_service(g))].value != ORPHAN_RESOURCES;
@@ -75,7 +75,7 @@ end;
 function blocks(g: guard_t; held: boolean): boolean;
 begin
   if !guards(g) then return false; end;
-  switch guard_role(g)
+  switch guarded_as(g)
     case GuardsItself, GuardsCrdOfServices: return present(provider_of(guard_service(g)));
     case GuardsProvider: return !held & !criteria_met(guard_service(g));
     case GuardsAncestor: return present(provider_of(guard_service(g))) & !criteria_met(guard_service(g));
@@ -101,7 +101,7 @@ var any: boolean;
 begin
   any := false;
   for g: guard_t do
-    if guarded_slot(g) = s & guard_role(g) = GuardsProvider & guards(g) then
+    if guarded_slot(g) = s & guarded_as(g) = GuardsProvider & guards(g) then
       if !says_hold(guard_service(g)) then return false; end;
       any := true;
     end;
@@ -142,7 +142,7 @@ end;
 -- Which CriticalService records the deferred deletion of which object: none that of what must outlive them all.
 function records(g: guard_t): boolean;
 begin
-  switch guard_role(g)
+  switch guarded_as(g)
     case GuardsHome, GuardsCrdOfServices: return false;
     else return true;
   end;

@@ -312,7 +312,7 @@ std::string askedByAnnotations(const admission::ClusterView& view, const Critica
     const bool isItself = key == criticalservice::keyOf(service);
     const bool isGuarded =
         std::ranges::any_of(view.guards().guardEntries(key), [&](const admission::GuardEntry& guardEntry) {
-          return guardEntry.service == number && admission::recordsDeferral(guardEntry.role, isItself);
+          return guardEntry.service == number && admission::recordsDeferral(guardEntry.guardedAs, isItself);
         });
     if (isGuarded) asked.push_back(toString(key) + ": " + admission::wordsOf(annotated, now));
   }
@@ -367,11 +367,11 @@ Json statusOf(const admission::ClusterView& view, const CriticalService& service
   status.put("provider", providerFields(standing, provider, ready.status));
   status.put("unmetCriteria", unmetCriteria(graph, criteria));
   status.put("seenTypes", seenTypes(service));
-  ConditionText criteriaHold = satisfied(criteria);
-  criteriaHold.message += askedByAnnotations(view, service, facts.now);
-  status.set("Satisfied", criteriaHold);
+  ConditionText criteriaAreMet = satisfied(criteria);
+  criteriaAreMet.message += askedByAnnotations(view, service, facts.now);
+  status.set("Satisfied", criteriaAreMet);
   status.set("ProviderReady", ready);
-  status.set("Enforced", enforced(service, standing, provider, criteriaHold, facts.enforcement));
+  status.set("Enforced", enforced(service, standing, provider, criteriaAreMet, facts.enforcement));
   status.set("Stuck", stuck(graph, service, criteria, provider, ready, status.age("ProviderReady")));
   status.set("Degraded", degraded(graph, service, provider, facts));
   DependencyStanding dependencies = dependencyStanding(view, service);

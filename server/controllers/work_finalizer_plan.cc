@@ -137,7 +137,7 @@ class FactsOfWorks {
     for (const admission::Guard& guard :
          admission::guardsOf(service, types_, home_, dependenciesOf(service))) {
       const bool isItself = guard.object == criticalservice::keyOf(service);
-      if (admission::recordsDeferral(guard.role, isItself)) addToOwners(graph_.find(guard.object));
+      if (admission::recordsDeferral(guard.guardedAs, isItself)) addToOwners(graph_.find(guard.object));
     }
   }
 

@@ -49,7 +49,7 @@ ConfirmedVerdict confirmedVerdict(LiveView& view, ConfirmingReads& reads, const 
   for (int round = 0; round < kMostRounds; ++round) {
     admission::PreliminaryVerdict judged =
         view.judge(object, std::chrono::steady_clock::now(), read.seen, deletionEffect);
-    if (!judged.decision.allowed || !judged.decision.guarded) return {std::move(judged), std::nullopt};
+    if (!judged.verdict.allowed || !judged.verdict.guarded) return {std::move(judged), std::nullopt};
     std::erase_if(judged.toConfirm,
                   [&](const graph::Condition& condition) { return read.confirmed.contains(condition); });
     if (judged.toConfirm.empty()) return {std::move(judged), std::nullopt};
@@ -69,7 +69,7 @@ tl::expected<bool, std::string> isConfirmedToGo(LiveView& view, ConfirmingReads&
       confirmedVerdict(view, reads, object, admission::DeletionEffect::Ending, deadline);
   if (verdict.unconfirmed)
     return tl::unexpected("that it may go could not be confirmed: " + *verdict.unconfirmed);
-  return verdict.judged.decision.allowed;
+  return verdict.judged.verdict.allowed;
 }
 
 }  // namespace lastout::server

@@ -54,7 +54,7 @@ void addAdvice(std::string& message, const std::string& advice) {
 }
 
 std::vector<std::string> warningsOf(const admission::PreliminaryVerdict& judged) {
-  if (!judged.decision.held) return {};
+  if (!judged.verdict.held) return {};
   return {judged.explanation.message};
 }
 
@@ -75,41 +75,40 @@ net::HttpResponse ReviewHandler::answer(const net::HttpRequest& request) const {
                                        policies == nullptr ? admission::Kept::Deletion : policies->kept());
   if (!review) return {review.error().status, "text/plain", review.error().message + "\n", {}};
   const TimePoint deadline = request.begun + options_.budget;
-  Judgement judgement = judge(*review, deadline);
+  Outcome outcome = judge(*review, deadline);
   DeferredDeletionStore* const store = options_.deferredDeletions;
-  if (!judgement.allowed && !options_.auditOnly && review->operation == Operation::Delete && store != nullptr)
-    judgement.explanation.message += store->recordAndAdvise(*review, deadline);
+  if (!outcome.allowed && !options_.auditOnly && review->operation == Operation::Delete && store != nullptr)
+    outcome.explanation.message += store->recordAndAdvise(*review, deadline);
   std::vector<protection::Denial> protections;
   if (policies != nullptr) protections = policies->judge(*review, deadline);
   std::vector<std::string> words;
-  admission::ReviewAnswer answer = answerOf(*review, judgement, protections, words);
+  admission::ReviewAnswer answer = answerOf(*review, outcome, protections, words);
   if (options_.auditOnly && answer.refusal) {
-    answer.warnings.push_back("lastout only watches; it would deny this: " + judgement.explanation.message);
+    answer.warnings.push_back("lastout only watches; it would deny this: " + outcome.explanation.message);
     answer.refusal.reset();
   }
   const auto took = std::chrono::duration_cast<microseconds>(steady_clock::now() - request.begun);
   std::string text = admission::answerText(review->uid, answer);
   observer_({std::move(review->uid), review->operation, std::move(review->object), std::move(review->user),
-             review->dryRun, judgement.allowed, judgement.allowed || !options_.auditOnly, judgement.reason,
-             std::move(judgement.explanation.message), judgement.explanation.revision, judgement.confirmed,
-             took});
+             review->dryRun, outcome.allowed, outcome.allowed || !options_.auditOnly, outcome.reason,
+             std::move(outcome.explanation.message), outcome.explanation.revision, outcome.confirmed, took});
   return {200, "application/json", std::move(text), {}};
 }
 
 // The union: what CriticalServices say comes first, then each policy. Code 409 says that something is in use,
 // and that alone; code 429 that another try may succeed, which a policy does not say. `words` are those of
 // the causes.
-admission::ReviewAnswer ReviewHandler::answerOf(const admission::Review& review, Judgement& judgement,
+admission::ReviewAnswer ReviewHandler::answerOf(const admission::Review& review, Outcome& outcome,
                                                 const std::vector<protection::Denial>& protections,
                                                 std::vector<std::string>& words) const {
-  admission::ReviewAnswer answer{std::nullopt, judgement.warnings};
-  if (judgement.allowed && protections.empty()) return answer;
-  const bool onlyPoliciesDeny = judgement.allowed;
+  admission::ReviewAnswer answer{std::nullopt, outcome.warnings};
+  if (outcome.allowed && protections.empty()) return answer;
+  const bool onlyPoliciesDeny = outcome.allowed;
   int code = onlyPoliciesDeny ? protections.front().code : codeFor(review);
   if (onlyPoliciesDeny)
-    judgement.reason = protections.front().isUncertain ? Reason::ProtectionUnknown : Reason::Protected;
-  judgement.allowed = false;
-  std::string& message = judgement.explanation.message;
+    outcome.reason = protections.front().isUncertain ? Reason::ProtectionUnknown : Reason::Protected;
+  outcome.allowed = false;
+  std::string& message = outcome.explanation.message;
   if (onlyPoliciesDeny) message.clear();
   const size_t told = std::min(protections.size(), admission::kMostCauses);
   words.reserve(told);
@@ -117,7 +116,7 @@ admission::ReviewAnswer ReviewHandler::answerOf(const admission::Review& review,
     const protection::Denial& one = protections[i];
     if (one.code != code) code = kForbidden;
     words.push_back(fieldOf(one));
-    judgement.explanation.causes.push_back(
+    outcome.explanation.causes.push_back(
         {toString(one.isUncertain ? Reason::ProtectionUnknown : Reason::Protected), one.reason,
          words.back()});
   }
@@ -129,7 +128,7 @@ admission::ReviewAnswer ReviewHandler::answerOf(const admission::Review& review,
   if (onlyPoliciesDeny && store != nullptr &&
       std::ranges::any_of(protections, &protection::Denial::isReplayed))
     addAdvice(message, store->adviceToReplay(review));
-  answer.refusal = {code, message, std::move(judgement.explanation.causes),
+  answer.refusal = {code, message, std::move(outcome.explanation.causes),
                     code == kube::kTooManyRequests ? std::optional(kRetryAfter) : std::nullopt};
   return answer;
 }
@@ -139,18 +138,18 @@ int ReviewHandler::codeFor(const admission::Review& review) const {
   return waits ? options_.denyStatus : kForbidden;
 }
 
-ReviewHandler::Judgement ReviewHandler::judge(const admission::Review& review, TimePoint deadline) const {
+ReviewHandler::Outcome ReviewHandler::judge(const admission::Review& review, TimePoint deadline) const {
   if (isService(review)) return judgeService(review, deadline);
   const std::string& subresource = review.subresource;
   if (review.operation == Operation::Delete && subresource.empty()) return judgeDelete(review, deadline);
   const bool mayScale =
       review.operation == Operation::Update && (subresource.empty() || subresource == "scale");
-  return mayScale ? judgeScaling(review, deadline) : Judgement();
+  return mayScale ? judgeScaling(review, deadline) : Outcome();
 }
 
 // What would deny the provider's deletion denies that it is scaled to zero.
-ReviewHandler::Judgement ReviewHandler::judgeScaling(const admission::Review& review,
-                                                     TimePoint deadline) const {
+ReviewHandler::Outcome ReviewHandler::judgeScaling(const admission::Review& review,
+                                                   TimePoint deadline) const {
   const auto before = kube::parseJson(review.oldObject, "");
   const auto after = kube::parseJson(review.newObject, "");
   if (before && after && !admission::scalesToZero(*before, *after)) return {};
@@ -161,28 +160,27 @@ ReviewHandler::Judgement ReviewHandler::judgeScaling(const admission::Review& re
     guarded = view.guardsScaling(review.object);
   });
   if (!guarded) return {};
-  Judgement judgement = judgeByWatch(review.object, admission::DeletionEffect::Ending, deadline);
-  judgement.confirmed = judgement.confirmed && compared.wereRead;
-  if (!judgement.allowed) judgement.explanation.message.insert(0, admission::kScalingIsGuarded);
-  return judgement;
+  Outcome outcome = judgeByWatch(review.object, admission::DeletionEffect::Ending, deadline);
+  outcome.confirmed = outcome.confirmed && compared.wereRead;
+  if (!outcome.allowed) outcome.explanation.message.insert(0, admission::kScalingIsGuarded);
+  return outcome;
 }
 
 // What would be allowed is judged once more when it is certain that the watch has told of all
 // CriticalServices that there were when it was asked.
-ReviewHandler::Judgement ReviewHandler::judgeDelete(const admission::Review& review,
-                                                    TimePoint deadline) const {
+ReviewHandler::Outcome ReviewHandler::judgeDelete(const admission::Review& review, TimePoint deadline) const {
   const kube::ObjectKey& object = review.object;
   const admission::DeletionEffect deletionEffect = deletionEffectOf(review, steady_clock::now());
   admission::PreliminaryVerdict first = view_.judge(object, steady_clock::now(), {}, deletionEffect);
-  if (!first.decision.allowed)
-    return {false, first.decision.reason, std::move(first.explanation),
+  if (!first.verdict.allowed)
+    return {false, first.verdict.reason, std::move(first.explanation),
             heldTooRecentlyWarning(review, deletionEffect), false};
   auto asked = reads_.ask(std::move(first.toConfirm));  // goes on while CriticalServices are read
   const Comparison compared = compareWithServices(object, deadline);
   if (compared.missed) return unconfirmed(object, *compared.missed, deletionEffect);
-  Judgement judgement = judgeByWatch(object, deletionEffect, deadline, std::move(asked));
-  judgement.confirmed = judgement.confirmed && compared.wereRead;
-  return judgement;
+  Outcome outcome = judgeByWatch(object, deletionEffect, deadline, std::move(asked));
+  outcome.confirmed = outcome.confirmed && compared.wereRead;
+  return outcome;
 }
 
 // Warns when the only reason for the denial is that lastout's finalizer was added moments ago.
@@ -191,7 +189,7 @@ std::vector<std::string> ReviewHandler::heldTooRecentlyWarning(
   const admission::Deletion& deletion = review.deletion;
   const admission::DeletionEffect later = admission::deletionEffectOf(
       deletion.isHeld, deletion.waitsForDependents, admission::requestedPropagationOf(deletion.policy));
-  if (later == deletionEffect || !view_.judge(review.object, steady_clock::now(), {}, later).decision.held)
+  if (later == deletionEffect || !view_.judge(review.object, steady_clock::now(), {}, later).verdict.held)
     return {};
   return {
       "lastout holds " + toString(review.object) +
@@ -214,7 +212,7 @@ ReviewHandler::Comparison ReviewHandler::compareWithServices(const kube::ObjectK
                                                              TimePoint deadline) const {
   const auto services = services_.read(std::min(deadline, steady_clock::now() + options_.servicesPatience));
   const bool isFollowed = view_.isFollowed(criticalservice::criticalServiceType());
-  if (!services && (!isFollowed || view_.judge(object, steady_clock::now()).decision.guarded))
+  if (!services && (!isFollowed || view_.judge(object, steady_clock::now()).verdict.guarded))
     return {services.error().message, false};
   const std::string name =
       view_.untoldGuard(object, services ? **services : allowedServices_.recent(steady_clock::now()));
@@ -223,22 +221,22 @@ ReviewHandler::Comparison ReviewHandler::compareWithServices(const kube::ObjectK
           services.has_value()};
 }
 
-ReviewHandler::Judgement ReviewHandler::judgeByWatch(const kube::ObjectKey& object,
-                                                     admission::DeletionEffect deletionEffect,
-                                                     TimePoint deadline,
-                                                     std::optional<ConfirmingReads::Asked> asked) const {
+ReviewHandler::Outcome ReviewHandler::judgeByWatch(const kube::ObjectKey& object,
+                                                   admission::DeletionEffect deletionEffect,
+                                                   TimePoint deadline,
+                                                   std::optional<ConfirmingReads::Asked> asked) const {
   ConfirmedVerdict verdict =
       confirmedVerdict(view_, reads_, object, deletionEffect, deadline, std::move(asked));
   if (verdict.unconfirmed) return unconfirmed(object, *verdict.unconfirmed, deletionEffect);
   std::vector<std::string> warnings = warningsOf(verdict.judged);
-  const admission::Decision& decision = verdict.judged.decision;
-  return {decision.allowed, decision.reason,
-          decision.allowed ? admission::Explanation() : std::move(verdict.judged.explanation),
+  const admission::Verdict& judged = verdict.judged.verdict;
+  return {judged.allowed, judged.reason,
+          judged.allowed ? admission::Explanation() : std::move(verdict.judged.explanation),
           std::move(warnings), true};
 }
 
-ReviewHandler::Judgement ReviewHandler::unconfirmed(const kube::ObjectKey& object, std::string_view why,
-                                                    admission::DeletionEffect deletionEffect) const {
+ReviewHandler::Outcome ReviewHandler::unconfirmed(const kube::ObjectKey& object, std::string_view why,
+                                                  admission::DeletionEffect deletionEffect) const {
   return {false, Reason::Unconfirmed, view_.unconfirmed(object, why, deletionEffect), {}, false};
 }
 
@@ -251,45 +249,44 @@ bool ReviewHandler::isMissing(const kube::ObjectKey& object, TimePoint deadline)
 }
 
 // Who may not delete what is there is told nothing about it.
-std::optional<ReviewHandler::Judgement> ReviewHandler::lackOfRights(
+std::optional<ReviewHandler::Outcome> ReviewHandler::lackOfRights(
     const admission::Review& review, const std::vector<admission::NeededRight>& rights,
     TimePoint deadline) const {
   if (rights.empty()) return std::nullopt;
   const std::string user = kube::inQuotes(review.user);
   const auto lacking = rights_.lacking(review.userInfo, rights, deadline);
-  Judgement judgement;
-  judgement.allowed = false;
+  Outcome outcome;
+  outcome.allowed = false;
   if (!lacking) {
-    judgement.reason = Reason::Unconfirmed;
-    judgement.explanation.message =
-        "whether user " + user +
-        " may do what this CriticalService has lastout do cannot be found out, so "
-        "it is not written; try again: " +
-        kube::printable(lacking.error().message);
-    return judgement;
+    outcome.reason = Reason::Unconfirmed;
+    outcome.explanation.message = "whether user " + user +
+                                  " may do what this CriticalService has lastout do cannot be found out, so "
+                                  "it is not written; try again: " +
+                                  kube::printable(lacking.error().message);
+    return outcome;
   }
   if (lacking->empty()) return std::nullopt;
-  judgement.reason = Reason::Forbidden;
-  judgement.explanation.message =
+  outcome.reason = Reason::Forbidden;
+  outcome.explanation.message =
       "user " + user + " cannot " + inWords(*lacking) +
       (lacking->size() == ObjectRights::kMostLacking ? " (no others were asked about)" : "") +
       ", which this CriticalService needs its writer to be allowed: have it written by somebody who is, or "
       "grant " +
       user + " these rights";
-  return judgement;
+  return outcome;
 }
 
 // A criterion that is given up because it is met is read once more, like what a DELETE rests on. Why one may
-// not be given up goes to `judgement`.
+// not be given up goes to `outcome`.
 void ReviewHandler::confirmMet(const std::vector<criticalservice::Criterion>& givenUp, TimePoint deadline,
-                               Judgement& judgement) const {
+                               Outcome& outcome) const {
   for (const criticalservice::Criterion& criterion : givenUp) {
     const auto holder = reads_.holderOf(criticalservice::conditionOf(criterion), deadline);
-    judgement.confirmed = holder.has_value();
+    outcome.confirmed = holder.has_value();
     if (holder && !*holder) continue;
-    judgement.allowed = false;
-    judgement.reason = holder ? Reason::CriterionUnmet : Reason::Unconfirmed;
-    judgement.explanation.message =
+    outcome.allowed = false;
+    outcome.reason = holder ? Reason::CriterionUnmet : Reason::Unconfirmed;
+    outcome.explanation.message =
         "the criterion " + toString(criterion) + " cannot be removed: " +
         (holder ? "the API server still has what keeps it from being met"
                 : "that it is met could not be confirmed, as " + holder.error().message);
@@ -335,24 +332,24 @@ ReviewHandler::Written ReviewHandler::look(const admission::Review& review) cons
   return written;
 }
 
-ReviewHandler::Judgement ReviewHandler::judgeService(const admission::Review& review,
-                                                     TimePoint deadline) const {
+ReviewHandler::Outcome ReviewHandler::judgeService(const admission::Review& review,
+                                                   TimePoint deadline) const {
   Written written = look(review);
-  Judgement judgement;
-  judgement.warnings = std::move(written.warnings);
+  Outcome outcome;
+  outcome.warnings = std::move(written.warnings);
   if (!written.problems.empty()) {
-    judgement.allowed = false;
-    judgement.reason = Reason::Invalid;
-    judgement.explanation.message = admission::joinedMessages(written.problems);
-    return judgement;
+    outcome.allowed = false;
+    outcome.reason = Reason::Invalid;
+    outcome.explanation.message = admission::joinedMessages(written.problems);
+    return outcome;
   }
   if (auto lack = lackOfRights(review, written.rights, deadline)) return std::move(*lack);
-  confirmMet(written.givenUp, deadline, judgement);
-  if (!judgement.allowed) return judgement;
+  confirmMet(written.givenUp, deadline, outcome);
+  if (!outcome.allowed) return outcome;
   if (!review.dryRun) allowedServices_.add(std::move(*written.service), steady_clock::now());
   if (written.unknown && isMissing(*written.unknown, deadline))
-    judgement.warnings.push_back(criticalservice::missingProvider(*written.unknown));
-  return judgement;
+    outcome.warnings.push_back(criticalservice::missingProvider(*written.unknown));
+  return outcome;
 }
 
 }  // namespace lastout::server

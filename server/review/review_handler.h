@@ -67,7 +67,7 @@ class ReviewHandler {
   net::HttpResponse answer(const net::HttpRequest& request) const;
 
  private:
-  struct Judgement {
+  struct Outcome {
     bool allowed = true;
     admission::Reason reason = admission::Reason::NotGuarded;
     admission::Explanation explanation;  // of a denial
@@ -75,14 +75,13 @@ class ReviewHandler {
     bool confirmed = false;  // it was read once more from the API server
   };
 
-  Judgement judge(const admission::Review& review, TimePoint deadline) const;
-  Judgement judgeDelete(const admission::Review& review, TimePoint deadline) const;
+  Outcome judge(const admission::Review& review, TimePoint deadline) const;
+  Outcome judgeDelete(const admission::Review& review, TimePoint deadline) const;
   std::vector<std::string> heldTooRecentlyWarning(const admission::Review& review,
                                                   admission::DeletionEffect deletionEffect) const;
   admission::DeletionEffect deletionEffectOf(const admission::Review& review, TimePoint now) const;
-  Judgement judgeByWatch(const kube::ObjectKey& object, admission::DeletionEffect deletionEffect,
-                         TimePoint deadline,
-                         std::optional<ConfirmingReads::Asked> asked = std::nullopt) const;
+  Outcome judgeByWatch(const kube::ObjectKey& object, admission::DeletionEffect deletionEffect,
+                       TimePoint deadline, std::optional<ConfirmingReads::Asked> asked = std::nullopt) const;
   // What the CriticalServices of the API server say about an object, beyond those that the watch has shown.
   struct Comparison {
     std::optional<std::string> missed;  // why the object must stay
@@ -90,20 +89,20 @@ class ReviewHandler {
   };
   Comparison compareWithServices(const kube::ObjectKey& object, TimePoint deadline) const;
   bool isMissing(const kube::ObjectKey& object, TimePoint deadline) const;
-  Judgement judgeService(const admission::Review& review, TimePoint deadline) const;
+  Outcome judgeService(const admission::Review& review, TimePoint deadline) const;
   struct Written;
   Written look(const admission::Review& review) const;
   void confirmMet(const std::vector<criticalservice::Criterion>& givenUp, TimePoint deadline,
-                  Judgement& judgement) const;
+                  Outcome& outcome) const;
   // Returns the denial of a write for which the user lacks a right; nullopt: the user lacks none.
-  std::optional<Judgement> lackOfRights(const admission::Review& review,
-                                        const std::vector<admission::NeededRight>& rights,
-                                        TimePoint deadline) const;
-  Judgement judgeScaling(const admission::Review& review, TimePoint deadline) const;
-  Judgement unconfirmed(const kube::ObjectKey& object, std::string_view why,
-                        admission::DeletionEffect deletionEffect = admission::DeletionEffect::Ending) const;
+  std::optional<Outcome> lackOfRights(const admission::Review& review,
+                                      const std::vector<admission::NeededRight>& rights,
+                                      TimePoint deadline) const;
+  Outcome judgeScaling(const admission::Review& review, TimePoint deadline) const;
+  Outcome unconfirmed(const kube::ObjectKey& object, std::string_view why,
+                      admission::DeletionEffect deletionEffect = admission::DeletionEffect::Ending) const;
   int codeFor(const admission::Review& review) const;
-  admission::ReviewAnswer answerOf(const admission::Review& review, Judgement& judgement,
+  admission::ReviewAnswer answerOf(const admission::Review& review, Outcome& outcome,
                                    const std::vector<protection::Denial>& protections,
                                    std::vector<std::string>& words) const;
 

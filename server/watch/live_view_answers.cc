@@ -178,12 +178,12 @@ bool LiveView::isHeldBy(const kube::ObjectKey& key, std::string_view uid, TimePo
 admission::Explanation LiveView::unconfirmed(const kube::ObjectKey& key, std::string_view why,
                                              admission::DeletionEffect deletionEffect) const {
   const kube::ReaderLock lock(mutex_);
-  admission::Decision decision = view_.decide(key, deletionEffect);
-  if (decision.allowed) {
-    decision.allowed = false;
-    decision.reason = admission::Reason::Unconfirmed;
+  admission::Verdict verdict = view_.decide(key, deletionEffect);
+  if (verdict.allowed) {
+    verdict.allowed = false;
+    verdict.reason = admission::Reason::Unconfirmed;
   }
-  return view_.explain(key, decision, why);
+  return view_.explain(key, verdict, why);
 }
 
 std::string LiveView::untoldGuard(const kube::ObjectKey& key,

@@ -27,7 +27,7 @@ void ReviewedObjects::add(const criticalservice::CriticalService& service, const
   const bool isGivenUp = service.intent == criticalservice::DeletionIntent::OrphanResources;
   for (admission::Guard& guard : admission::guardsOf(service, types, ownNamespace, dependencies)) {
     if (guard.object.type == criticalservice::criticalServiceType()) continue;
-    if (isGivenUp && guard.role != admission::GuardRole::LastoutNamespace) continue;
+    if (isGivenUp && guard.guardedAs != admission::GuardedAs::LastoutNamespace) continue;
     deleted.insert(std::move(guard.object));
   }
   if (isGivenUp || !admission::isReviewed(service.provider, ownNamespace)) return;

@@ -51,8 +51,8 @@ struct Decide : ::testing::Test {
     facts.conditions[0].holders = 1;
   }
 
-  Decision decideFor(std::vector<GuardEntry> guardEntries,
-                     DeletionEffect deletionEffect = DeletionEffect::Ending) const {
+  Verdict decideFor(std::vector<GuardEntry> guardEntries,
+                    DeletionEffect deletionEffect = DeletionEffect::Ending) const {
     return decide(facts, rules, guardEntries, deletionEffect);
   }
   std::vector<uint32_t> confirmed(const std::vector<GuardEntry>& guardEntries,
@@ -69,10 +69,10 @@ struct Decide : ::testing::Test {
 };
 
 TEST_F(Decide, WithoutAGuardEntryItIsAllowed) {
-  const Decision decision = decideFor({});
-  EXPECT_TRUE(decision.allowed);
-  EXPECT_FALSE(decision.guarded);
-  EXPECT_EQ(decision.reason, Reason::NotGuarded);
+  const Verdict verdict = decideFor({});
+  EXPECT_TRUE(verdict.allowed);
+  EXPECT_FALSE(verdict.guarded);
+  EXPECT_EQ(verdict.reason, Reason::NotGuarded);
 }
 
 TEST_F(Decide, UntilServicesAreKnownEverythingIsDenied) {
@@ -80,23 +80,23 @@ TEST_F(Decide, UntilServicesAreKnownEverythingIsDenied) {
   EXPECT_EQ(decideFor({}).reason, Reason::ServicesUnknown);
   EXPECT_FALSE(decideFor({}).allowed);
   facts.services[0].intent = DeletionIntent::OrphanResources;
-  EXPECT_FALSE(decideFor({{GuardRole::Provider, 0}}).allowed);
+  EXPECT_FALSE(decideFor({{GuardedAs::Provider, 0}}).allowed);
 }
 
 TEST_F(Decide, AProviderNeedsEveryCriterionOfEveryService) {
-  const std::vector<GuardEntry> guardEntries = {{GuardRole::Provider, 0}, {GuardRole::Provider, 1}};
+  const std::vector<GuardEntry> guardEntries = {{GuardedAs::Provider, 0}, {GuardedAs::Provider, 1}};
   EXPECT_TRUE(decideFor(guardEntries).allowed);
   EXPECT_EQ(decideFor(guardEntries).reason, Reason::CriteriaMet);
   EXPECT_TRUE(decideFor(guardEntries).guarded);
 
   facts.conditions[3].holders = 7;
-  const Decision second = decideFor(guardEntries);
+  const Verdict second = decideFor(guardEntries);
   EXPECT_FALSE(second.allowed);
   EXPECT_EQ(std::pair(second.guardEntry, second.criterion), std::pair(1u, 0u));
   EXPECT_EQ(second.unmet, 1u);
 
   facts.conditions[2].holders = 1;
-  const Decision both = decideFor(guardEntries);
+  const Verdict both = decideFor(guardEntries);
   EXPECT_EQ(std::pair(both.guardEntry, both.criterion), std::pair(0u, 1u));
   EXPECT_EQ(both.unmet, 2u);
 }
@@ -105,93 +105,93 @@ TEST_F(Decide, TooLittleKnownOfACriterionIsUnmet) {
   for (const Knowledge knowledge :
        {Knowledge::Unknown, Knowledge::Stale, Knowledge::Forbidden, Knowledge::Unserved}) {
     facts.conditions[1].knowledge = knowledge;
-    EXPECT_EQ(decideFor({{GuardRole::Provider, 0}}).reason, Reason::CriterionUnknown);
-    EXPECT_FALSE(decideFor({{GuardRole::Provider, 0}}).allowed);
+    EXPECT_EQ(decideFor({{GuardedAs::Provider, 0}}).reason, Reason::CriterionUnknown);
+    EXPECT_FALSE(decideFor({{GuardedAs::Provider, 0}}).allowed);
   }
   facts.conditions[1].knowledge = Knowledge::Absent;
-  EXPECT_TRUE(decideFor({{GuardRole::Provider, 0}}).allowed);
+  EXPECT_TRUE(decideFor({{GuardedAs::Provider, 0}}).allowed);
 }
 
 TEST_F(Decide, WhatIsSeenCountsWhateverIsKnown) {
   facts.conditions[1] = {1, Knowledge::Stale};
-  EXPECT_EQ(decideFor({{GuardRole::Provider, 0}}).reason, Reason::CriterionUnmet);
+  EXPECT_EQ(decideFor({{GuardedAs::Provider, 0}}).reason, Reason::CriterionUnmet);
   facts.conditions[1] = {1, Knowledge::Absent};
-  EXPECT_EQ(decideFor({{GuardRole::Provider, 0}}).reason, Reason::CriterionUnmet);
+  EXPECT_EQ(decideFor({{GuardedAs::Provider, 0}}).reason, Reason::CriterionUnmet);
 }
 
 TEST_F(Decide, AServiceStaysWhileItsProviderIsNotKnownToBeGone) {
-  EXPECT_EQ(decideFor({{GuardRole::Service, 0}}).reason, Reason::ProviderPresent);
+  EXPECT_EQ(decideFor({{GuardedAs::Service, 0}}).reason, Reason::ProviderPresent);
   facts.conditions[0] = {0, Knowledge::Stale};
-  EXPECT_EQ(decideFor({{GuardRole::Service, 0}}).reason, Reason::ProviderUnknown);
+  EXPECT_EQ(decideFor({{GuardedAs::Service, 0}}).reason, Reason::ProviderUnknown);
   facts.conditions[0] = {0, Knowledge::Synced};
-  EXPECT_TRUE(decideFor({{GuardRole::Service, 0}}).allowed);
-  EXPECT_TRUE(decideFor({{GuardRole::Service, 0}}).guarded);
+  EXPECT_TRUE(decideFor({{GuardedAs::Service, 0}}).allowed);
+  EXPECT_TRUE(decideFor({{GuardedAs::Service, 0}}).guarded);
 }
 
 TEST_F(Decide, AServiceMayGoFirstWhenItsIntentSaysSo) {
   for (const DeletionIntent intent : {DeletionIntent::BestEffortDeletion, DeletionIntent::OrphanResources}) {
     facts.services[0].intent = intent;
-    EXPECT_TRUE(decideFor({{GuardRole::Service, 0}}).allowed);
-    EXPECT_FALSE(decideFor({{GuardRole::Service, 0}}).guarded);
+    EXPECT_TRUE(decideFor({{GuardedAs::Service, 0}}).allowed);
+    EXPECT_FALSE(decideFor({{GuardedAs::Service, 0}}).guarded);
   }
 }
 
 TEST_F(Decide, OnlyOrphaningEndsTheGuardingOfAProvider) {
   facts.conditions[1].holders = 1;
   facts.services[0].intent = DeletionIntent::BestEffortDeletion;
-  EXPECT_FALSE(decideFor({{GuardRole::Provider, 0}}).allowed);
-  EXPECT_FALSE(decideFor({{GuardRole::ProviderAncestor, 0}}).allowed);
+  EXPECT_FALSE(decideFor({{GuardedAs::Provider, 0}}).allowed);
+  EXPECT_FALSE(decideFor({{GuardedAs::ProviderAncestor, 0}}).allowed);
   facts.services[0].intent = DeletionIntent::OrphanResources;
-  EXPECT_EQ(decideFor({{GuardRole::Provider, 0}}).reason, Reason::NotGuarded);
-  EXPECT_EQ(decideFor({{GuardRole::ProviderAncestor, 0}}).reason, Reason::NotGuarded);
-  EXPECT_TRUE(decideFor({{GuardRole::Provider, 0}}).allowed);
+  EXPECT_EQ(decideFor({{GuardedAs::Provider, 0}}).reason, Reason::NotGuarded);
+  EXPECT_EQ(decideFor({{GuardedAs::ProviderAncestor, 0}}).reason, Reason::NotGuarded);
+  EXPECT_TRUE(decideFor({{GuardedAs::Provider, 0}}).allowed);
 }
 
 TEST_F(Decide, OneServicesOrphaningLeavesTheOthersGuarding) {
   facts.services[0].intent = DeletionIntent::OrphanResources;
   facts.conditions[3].holders = 1;
-  EXPECT_FALSE(decideFor({{GuardRole::Provider, 0}, {GuardRole::Provider, 1}}).allowed);
+  EXPECT_FALSE(decideFor({{GuardedAs::Provider, 0}, {GuardedAs::Provider, 1}}).allowed);
 }
 
 TEST_F(Decide, AHolderIsGuardedWhileTheProviderIsNotKnownToBeGone) {
   facts.conditions[1].holders = 1;
-  EXPECT_FALSE(decideFor({{GuardRole::ProviderAncestor, 0}}).allowed);
+  EXPECT_FALSE(decideFor({{GuardedAs::ProviderAncestor, 0}}).allowed);
   facts.conditions[0] = {0, Knowledge::Forbidden};
-  EXPECT_FALSE(decideFor({{GuardRole::ProviderAncestor, 0}}).allowed);
+  EXPECT_FALSE(decideFor({{GuardedAs::ProviderAncestor, 0}}).allowed);
   facts.conditions[0] = {0, Knowledge::Synced};
-  EXPECT_TRUE(decideFor({{GuardRole::ProviderAncestor, 0}}).allowed);
+  EXPECT_TRUE(decideFor({{GuardedAs::ProviderAncestor, 0}}).allowed);
 }
 
 TEST_F(Decide, LastoutsNamespaceStaysWhileAnyServiceExistsWhateverItsIntent) {
   facts.services[0].intent = DeletionIntent::OrphanResources;
   facts.conditions[0].holders = 0;
-  EXPECT_EQ(decideFor({{GuardRole::LastoutNamespace, 0}}).reason, Reason::ServicesLeft);
+  EXPECT_EQ(decideFor({{GuardedAs::LastoutNamespace, 0}}).reason, Reason::ServicesLeft);
   facts.services[0].exists = false;
-  EXPECT_TRUE(decideFor({{GuardRole::LastoutNamespace, 0}}).allowed);
+  EXPECT_TRUE(decideFor({{GuardedAs::LastoutNamespace, 0}}).allowed);
 }
 
 TEST_F(Decide, AServiceThatIsGoneGuardsNothing) {
   facts.services[0].exists = false;
   facts.conditions[1].holders = 1;
-  for (const GuardRole role : {GuardRole::Service, GuardRole::Provider, GuardRole::ProviderAncestor}) {
-    EXPECT_EQ(decideFor({{role, 0}}).reason, Reason::NotGuarded);
+  for (const GuardedAs guardedAs : {GuardedAs::Service, GuardedAs::Provider, GuardedAs::ProviderAncestor}) {
+    EXPECT_EQ(decideFor({{guardedAs, 0}}).reason, Reason::NotGuarded);
   }
 }
 
 TEST_F(Decide, WhatAnAllowRestsOnIsToBeConfirmed) {
-  EXPECT_THAT(confirmed({{GuardRole::Provider, 0}, {GuardRole::Provider, 1}}), ElementsAre(1, 2, 3));
-  EXPECT_THAT(confirmed({{GuardRole::ProviderAncestor, 0}}), ElementsAre(1, 2));
-  EXPECT_THAT(confirmed({{GuardRole::Service, 0}}), ElementsAre(0));
+  EXPECT_THAT(confirmed({{GuardedAs::Provider, 0}, {GuardedAs::Provider, 1}}), ElementsAre(1, 2, 3));
+  EXPECT_THAT(confirmed({{GuardedAs::ProviderAncestor, 0}}), ElementsAre(1, 2));
+  EXPECT_THAT(confirmed({{GuardedAs::Service, 0}}), ElementsAre(0));
   facts.conditions[0].holders = 0;
-  EXPECT_THAT(confirmed({{GuardRole::ProviderAncestor, 0}}), ElementsAre(0));
+  EXPECT_THAT(confirmed({{GuardedAs::ProviderAncestor, 0}}), ElementsAre(0));
   facts.services[0].intent = DeletionIntent::OrphanResources;
   EXPECT_THAT(
-      confirmed({{GuardRole::Provider, 0}, {GuardRole::Service, 0}, {GuardRole::ProviderAncestor, 0}}),
+      confirmed({{GuardedAs::Provider, 0}, {GuardedAs::Service, 0}, {GuardedAs::ProviderAncestor, 0}}),
       IsEmpty());
 }
 
 TEST_F(Decide, AHeldProviderMayBeDeletedWhateverItsCriteriaSay) {
-  const std::vector<GuardEntry> guardEntries = {{GuardRole::Provider, 0}, {GuardRole::Provider, 1}};
+  const std::vector<GuardEntry> guardEntries = {{GuardedAs::Provider, 0}, {GuardedAs::Provider, 1}};
   facts.conditions[1].holders = 1;
   facts.conditions[3].knowledge = Knowledge::Unknown;
   EXPECT_FALSE(decideFor(guardEntries, DeletionEffect::Held).allowed) << "nobody says Hold";
@@ -207,7 +207,7 @@ TEST_F(Decide, AHeldProviderMayBeDeletedWhateverItsCriteriaSay) {
 }
 
 TEST_F(Decide, WhoDoesNotGuardTheProviderHasNoSayInItsHolding) {
-  const std::vector<GuardEntry> guardEntries = {{GuardRole::Provider, 0}, {GuardRole::Provider, 1}};
+  const std::vector<GuardEntry> guardEntries = {{GuardedAs::Provider, 0}, {GuardedAs::Provider, 1}};
   facts.conditions[1].holders = 1;
   facts.services[0].enforcement = EnforcementMode::Hold;
   facts.services[1].intent = DeletionIntent::OrphanResources;
@@ -223,31 +223,31 @@ TEST_F(Decide, TheFinalizerIsNoHelpToWhoeverNeedsTheProvider) {
   facts.services[0].enforcement = EnforcementMode::Hold;
   facts.conditions[1].holders = 1;
   facts.conditions[3].holders = 1;
-  const Decision needed =
-      decideFor({{GuardRole::Provider, 0}, {GuardRole::Dependency, 1}}, DeletionEffect::Held);
+  const Verdict needed =
+      decideFor({{GuardedAs::Provider, 0}, {GuardedAs::Dependency, 1}}, DeletionEffect::Held);
   EXPECT_FALSE(needed.allowed);
   EXPECT_EQ(needed.reason, Reason::ProviderPresent);
   EXPECT_EQ(needed.unmet, 1u);
   EXPECT_EQ(
-      decideFor({{GuardRole::Provider, 0}, {GuardRole::ProviderAncestor, 1}}, DeletionEffect::Held).reason,
+      decideFor({{GuardedAs::Provider, 0}, {GuardedAs::ProviderAncestor, 1}}, DeletionEffect::Held).reason,
       Reason::CriterionUnmet);
-  for (const GuardRole role : {GuardRole::Service, GuardRole::ProviderAncestor})
-    EXPECT_FALSE(decideFor({{role, 0}}, DeletionEffect::Held).allowed) << "only the provider is held";
+  for (const GuardedAs guardedAs : {GuardedAs::Service, GuardedAs::ProviderAncestor})
+    EXPECT_FALSE(decideFor({{guardedAs, 0}}, DeletionEffect::Held).allowed) << "only the provider is held";
   facts.known = false;
-  EXPECT_EQ(decideFor({{GuardRole::Provider, 0}}, DeletionEffect::Held).reason, Reason::ServicesUnknown);
+  EXPECT_EQ(decideFor({{GuardedAs::Provider, 0}}, DeletionEffect::Held).reason, Reason::ServicesUnknown);
 }
 
 TEST_F(Decide, OfAHeldProviderOnlyWhatItIsToOthersIsConfirmed) {
   facts.services[0].enforcement = EnforcementMode::Hold;
   facts.conditions[0].awaitsOwned = true;
-  EXPECT_THAT(confirmed({{GuardRole::Provider, 0}, {GuardRole::Dependency, 1}}, DeletionEffect::Held),
+  EXPECT_THAT(confirmed({{GuardedAs::Provider, 0}, {GuardedAs::Dependency, 1}}, DeletionEffect::Held),
               ElementsAre(3));
-  EXPECT_THAT(confirmed({{GuardRole::Provider, 0}, {GuardRole::Dependency, 1}}), ElementsAre(1, 2, 3));
+  EXPECT_THAT(confirmed({{GuardedAs::Provider, 0}, {GuardedAs::Dependency, 1}}), ElementsAre(1, 2, 3));
 }
 
 TEST_F(Decide, AVisitorThatHasSeenEnoughIsNotAskedAgain) {
   facts.conditions[1].holders = facts.conditions[2].holders = facts.conditions[3].holders = 1;
-  const std::vector<GuardEntry> guardEntries = {{GuardRole::Provider, 0}, {GuardRole::Provider, 1}};
+  const std::vector<GuardEntry> guardEntries = {{GuardedAs::Provider, 0}, {GuardedAs::Provider, 1}};
   int visits = 0;
   forEachBlocker(facts, rules, guardEntries, [&](uint32_t, uint32_t, Reason) { return ++visits < 2; });
   EXPECT_EQ(visits, 2);
@@ -255,7 +255,7 @@ TEST_F(Decide, AVisitorThatHasSeenEnoughIsNotAskedAgain) {
 
 // Who deletes a provider in the foreground waits for what the provider owns: that may be what it needs.
 TEST_F(Decide, ADependencyGoesAfterItsProviderOrAlongWithIt) {
-  const std::vector<GuardEntry> guardEntries{{GuardRole::Dependency, 0}};
+  const std::vector<GuardEntry> guardEntries{{GuardedAs::Dependency, 0}};
   EXPECT_EQ(decideFor(guardEntries).reason, Reason::ProviderPresent) << "whether or not its criteria hold";
   facts.conditions[0].awaitsOwned = true;
   EXPECT_TRUE(decideFor(guardEntries).allowed);

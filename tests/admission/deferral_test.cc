@@ -7,12 +7,12 @@ namespace lastout::admission {
 namespace {
 
 TEST(DeferredDeletionMemory, IsOfThoseWhoOutliveTheObject) {
-  EXPECT_TRUE(recordsDeferral(GuardRole::Provider, false));
-  EXPECT_TRUE(recordsDeferral(GuardRole::ProviderAncestor, false));
-  EXPECT_TRUE(recordsDeferral(GuardRole::Dependency, false));
-  EXPECT_TRUE(recordsDeferral(GuardRole::Service, true));
-  EXPECT_FALSE(recordsDeferral(GuardRole::Service, false)) << "the CRD of CriticalServices";
-  EXPECT_FALSE(recordsDeferral(GuardRole::LastoutNamespace, false));
+  EXPECT_TRUE(recordsDeferral(GuardedAs::Provider, false));
+  EXPECT_TRUE(recordsDeferral(GuardedAs::ProviderAncestor, false));
+  EXPECT_TRUE(recordsDeferral(GuardedAs::Dependency, false));
+  EXPECT_TRUE(recordsDeferral(GuardedAs::Service, true));
+  EXPECT_FALSE(recordsDeferral(GuardedAs::Service, false)) << "the CRD of CriticalServices";
+  EXPECT_FALSE(recordsDeferral(GuardedAs::LastoutNamespace, false));
 }
 
 TEST(DeferredDeletionMemory, IsAsTheCriticalServiceWants) {

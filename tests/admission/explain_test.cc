@@ -114,9 +114,9 @@ TEST(Explain, AMessageHasABoundHoweverLongTheNamesAre) {
             {"apiextensions.k8s.io", "customresourcedefinitions"}, "", kube::crdName({group, label})},
         kube::ObjectKey{
             {"apiextensions.k8s.io", "customresourcedefinitions"}, "", "criticalservices.lastout.dev"}}) {
-    const Decision decision = decide(GraphFacts(graph, index), index.rules(), index.guardEntries(key));
-    ASSERT_FALSE(decision.allowed) << kube::toString(key);
-    const Explanation explanation = explain(graph, index, key, decision);
+    const Verdict verdict = decide(GraphFacts(graph, index), index.rules(), index.guardEntries(key));
+    ASSERT_FALSE(verdict.allowed) << kube::toString(key);
+    const Explanation explanation = explain(graph, index, key, verdict);
     EXPECT_LE(explanation.message.size(), kLongestMessage);
     EXPECT_THAT(explanation.message, HasSubstr("; ")) << "what to do is not cut off";
     EXPECT_LE(explanation.causes.size(), kMostCauses + 5);
@@ -162,7 +162,7 @@ metadata: {namespace: m, name: NAME}
 
 TEST(Explain, AVerdictOfOtherFactsIsNoTrap) {
   const World world;
-  Decision denied;
+  Verdict denied;
   denied.allowed = false;
   denied.reason = Reason::CriterionUnmet;
   const Explanation explanation =

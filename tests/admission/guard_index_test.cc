@@ -40,7 +40,8 @@ struct GuardIndexTest : ::testing::Test {
     for (const GuardEntry& guardEntry : index.guardEntries(key)) {
       const char* const names[] = {"Service ", "Provider ", "ProviderAncestor ", "Dependency ",
                                    "LastoutNamespace "};
-      found.push_back(names[static_cast<int>(guardEntry.role)] + index.service(guardEntry.service).meta.name);
+      found.push_back(names[static_cast<int>(guardEntry.guardedAs)] +
+                      index.service(guardEntry.service).meta.name);
     }
     return found;
   }

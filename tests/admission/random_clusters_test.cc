@@ -321,10 +321,10 @@ void Twin::compare(const kube::ObjectKey& key) {
 void Twin::compare(const kube::ObjectKey& key, DeletionEffect deletionEffect) {
   const GraphFacts facts(graph_, index_);
   const std::span<const GuardEntry> guardEntries = index_.guardEntries(key);
-  const Decision decision = decide(facts, index_.rules(), guardEntries, deletionEffect);
+  const Verdict verdict = decide(facts, index_.rules(), guardEntries, deletionEffect);
   const PlainVerdict expected = verdictByTheDocument(plain_, key, deletionEffect);
-  ASSERT_EQ(decision.allowed, expected.allowed) << kube::toString(key);
-  ASSERT_EQ(decision.reason == Reason::ServicesUnknown, !expected.servicesKnown) << kube::toString(key);
+  ASSERT_EQ(verdict.allowed, expected.allowed) << kube::toString(key);
+  ASSERT_EQ(verdict.reason == Reason::ServicesUnknown, !expected.servicesKnown) << kube::toString(key);
   if (expected.servicesKnown) {
     std::vector<PlainBlocker> found;
     const auto add = [&](uint32_t guardEntry, uint32_t criterion, Reason reason) {
@@ -336,14 +336,14 @@ void Twin::compare(const kube::ObjectKey& key, DeletionEffect deletionEffect) {
     forEachBlocker(facts, index_.rules(), guardEntries, add, deletionEffect);
     std::ranges::sort(found);
     ASSERT_EQ(found, expected.blockers) << kube::toString(key);
-    ASSERT_EQ(decision.unmet, found.size());
-    ASSERT_EQ(decision.guarded, expected.guarded) << kube::toString(key);
-    ASSERT_EQ(decision.held, expected.held) << kube::toString(key);
+    ASSERT_EQ(verdict.unmet, found.size());
+    ASSERT_EQ(verdict.guarded, expected.guarded) << kube::toString(key);
+    ASSERT_EQ(verdict.held, expected.held) << kube::toString(key);
   }
-  const Explanation explanation = explain(graph_, index_, key, decision);
+  const Explanation explanation = explain(graph_, index_, key, verdict);
   ASSERT_LE(explanation.message.size(), kLongestMessage);
-  if (!decision.held) {
-    ASSERT_EQ(explanation.causes.empty(), decision.allowed) << explanation.message;
+  if (!verdict.held) {
+    ASSERT_EQ(explanation.causes.empty(), verdict.allowed) << explanation.message;
   }
 }
 

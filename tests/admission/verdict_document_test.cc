@@ -182,13 +182,13 @@ TEST(VerdictDocument, IsWhatDecideSays) {
           const World world = worldOf(row.row.subject, intent.value, provider.value, criteria.value);
           for (const std::string& subject : subjectsOf(row.row.subject)) {
             const bool isHeld = row.row.subject == VerdictSubject::HeldProvider;
-            const Decision decision =
+            const Verdict verdict =
                 world.decide(subject, isHeld ? DeletionEffect::Held : DeletionEffect::Ending);
-            EXPECT_EQ(decision.allowed, row.row.allowed)
+            EXPECT_EQ(verdict.allowed, row.row.allowed)
                 << subject << ", " << intent.text << ", provider " << provider.text << ", criteria "
                 << criteria.text << "\n"
                 << row.text;
-            EXPECT_EQ(toString(decision.reason), row.reason) << subject << "\n" << row.text;
+            EXPECT_EQ(toString(verdict.reason), row.reason) << subject << "\n" << row.text;
             ++checked;
           }
         }

@@ -88,19 +88,19 @@ kube::ObjectKey World::key(std::string_view reference) const {
   return *parsed;
 }
 
-Decision World::decide(std::string_view reference, DeletionEffect deletionEffect) const {
+Verdict World::decide(std::string_view reference, DeletionEffect deletionEffect) const {
   return admission::decide(GraphFacts(graph, index), index.rules(), index.guardEntries(key(reference)),
                            deletionEffect);
 }
 
 Explanation World::explain(std::string_view reference, std::string_view detail,
                            DeletionEffect deletionEffect) const {
-  Decision decision = decide(reference, deletionEffect);
+  Verdict verdict = decide(reference, deletionEffect);
   if (!detail.empty()) {
-    decision.allowed = false;
-    decision.reason = Reason::Unconfirmed;
+    verdict.allowed = false;
+    verdict.reason = Reason::Unconfirmed;
   }
-  return admission::explain(graph, index, key(reference), decision, detail);
+  return admission::explain(graph, index, key(reference), verdict, detail);
 }
 
 }  // namespace lastout::admission

@@ -25,7 +25,7 @@ class World {
   // Every type that is named anywhere is Synced until this says otherwise. "coolresources.my.crd.group"
   void know(std::string_view type, graph::Knowledge knowledge);
 
-  Decision decide(std::string_view reference, DeletionEffect deletionEffect = DeletionEffect::Ending) const;
+  Verdict decide(std::string_view reference, DeletionEffect deletionEffect = DeletionEffect::Ending) const;
   Explanation explain(std::string_view reference, std::string_view detail = {},
                       DeletionEffect deletionEffect = DeletionEffect::Ending) const;
 

@@ -102,7 +102,7 @@ class Life {
       }
     }
     for (Slot slot = 0; slot < model.slots.size(); ++slot) {
-      if (model.slots[slot].role == ModelRole::PersistentVolumeClaim) continue;
+      if (model.slots[slot].kind == SlotKind::PersistentVolumeClaim) continue;
       if (model.slots[slot].content.size() != present[slot])
         return testing::AssertionFailure() << model.name(slot) << " has wrong content";
     }

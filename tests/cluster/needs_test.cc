@@ -189,7 +189,7 @@ TEST(Needs, OfAnOldPodAreThoseOfItsReplicaSet) {
     for (const std::string& yaml : {sets + kNeedy, kNeedy + sets}) {
       const World world(yaml + kInstances, {.guarded = false});
       for (const SlotInfo& info : world.model().slots) {
-        if (info.role != ModelRole::Pod) continue;
+        if (info.kind != SlotKind::Pod) continue;
         std::vector<std::string> needs;
         for (const Slot need : info.startsWith) needs.push_back(world.model().name(need));
         const bool isOld = info.key.name.starts_with("controller-old");
@@ -345,11 +345,11 @@ TEST(Needs, WhoConvertsMayGoWhereNothingIsToBeFound) {
 // A reading that shares no code with the verdict.
 TEST(Needs, WhoConvertsIsMissedByTheReadingOfTheCriteria) {
   World world = convertingWorld("{dependencies: Auto}");
-  EXPECT_FALSE(world.machine().criteriaHold(world.state(), world.slot(kDeployment)));
-  EXPECT_FALSE(world.machine().criteriaHold(world.state(), world.slot(kNamespace)));
-  EXPECT_TRUE(world.machine().criteriaHold(world.state(), world.slot(kCrd)));
+  EXPECT_FALSE(world.machine().criteriaAreMet(world.state(), world.slot(kDeployment)));
+  EXPECT_FALSE(world.machine().criteriaAreMet(world.state(), world.slot(kNamespace)));
+  EXPECT_TRUE(world.machine().criteriaAreMet(world.state(), world.slot(kCrd)));
   world.deletes(kWidget);
-  EXPECT_TRUE(world.machine().criteriaHold(world.state(), world.slot(kDeployment)));
+  EXPECT_TRUE(world.machine().criteriaAreMet(world.state(), world.slot(kDeployment)));
 }
 
 }  // namespace

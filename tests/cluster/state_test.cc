@@ -12,12 +12,12 @@ Flight randomFlight(std::mt19937& random) {
   return {.phase = static_cast<Flight::Phase>(random() % 3),
           .touched = random() % 2 == 0,
           .stale = random() % 2 == 0,
-          .criteriaHeld = random() % 2 == 0};
+          .criteriaWereMet = random() % 2 == 0};
 }
 
 bool same(const Flight& a, const Flight& b) {
   return a.phase == b.phase && a.touched == b.touched && a.stale == b.stale &&
-         a.criteriaHeld == b.criteriaHeld;
+         a.criteriaWereMet == b.criteriaWereMet;
 }
 
 TEST(State, AnObjectsWordKeepsEveryField) {

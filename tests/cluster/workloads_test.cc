@@ -17,7 +17,7 @@ TEST(Workload, DeletesAGuardedPodOnlyOnceItsCriteriaHold) {
               "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web, namespace: x}, spec: "
               "{replicas: 3}}");
   // By the guard's criteria lastout is to decide this one too.
-  world.model().slots[world.slot("pods/x/web-1")].guardEntries.push_back({admission::GuardRole::Provider, 0});
+  world.model().slots[world.slot("pods/x/web-1")].guardEntries.push_back({admission::GuardedAs::Provider, 0});
   world.does(ClientStep::Verb::SetReplicas, "statefulsets.apps/x/web", 0);
   world.settle();
   EXPECT_TRUE(world.present("pods/x/web-1"));

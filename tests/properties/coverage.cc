@@ -76,8 +76,8 @@ void Coverage::count(const Walk& walk) {
     } else {
       count(what + ", denied");
       // All types are known here: what is unknown means nothing.
-      if (event.decision.reason == Reason::CriterionUnknown) count("denied for a slip");
-      count(event.decision.reason);
+      if (event.verdict.reason == Reason::CriterionUnknown) count("denied for a slip");
+      count(event.verdict.reason);
     }
   }
 }

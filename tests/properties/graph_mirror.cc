@@ -76,7 +76,7 @@ void GraphMirror::follow(const cluster::StateRef& state, std::vector<Slot> chang
 void GraphMirror::applyObject(const cluster::StateRef& state, Slot slot) {
   const cluster::SlotInfo& info = model_.slots[slot];
   const cluster::ObjectState object = state.object(slot);
-  const bool isService = info.role == cluster::ModelRole::CriticalService;
+  const bool isService = info.kind == cluster::SlotKind::CriticalService;
   if (!object.present()) {
     if (!present_[slot]) return;
     graph_.remove(info.key);

@@ -64,7 +64,7 @@ std::string brokenByRemoval(const Change& change) {
     return "an object is gone whose deletion was never accepted";
   for (Slot inside : change.info.content) {
     if (!change.objectAfter(inside).present()) continue;
-    if (change.info.role == cluster::ModelRole::Namespace)
+    if (change.info.kind == cluster::SlotKind::Namespace)
       return "a namespace is gone before its content: " + change.walk.machine().model().name(inside);
     return "an instance outlives its CRD: " + change.walk.machine().model().name(inside);
   }
@@ -78,7 +78,7 @@ std::string brokenByChange(const Change& change) {
   if (change.before.live() && change.after.terminating()) {
     if (!change.has(EventKind::Accepted)) return "an object terminates whose deletion was never accepted";
     const uint16_t cleanup =
-        change.info.role == cluster::ModelRole::Crd ? change.info.cleanupBit : uint16_t{0};
+        change.info.kind == cluster::SlotKind::Crd ? change.info.cleanupBit : uint16_t{0};
     if ((gained & ~(kCollectorBits | cleanup)) != 0)
       return "a DELETE adds a finalizer that it has no business with";
   }
@@ -104,7 +104,7 @@ std::string brokenBy(const Change& change) {
 bool runs(const Walk& walk, Slot workload) {
   const SlotInfo& info = walk.machine().model().slots[workload];
   const ObjectState object = walk.before().object(workload);
-  if (info.role == cluster::ModelRole::Pod) return object.live() && object.value == 1;
+  if (info.kind == cluster::SlotKind::Pod) return object.live() && object.value == 1;
   return std::any_of(info.children.begin(), info.children.end(),
                      [&](Slot child) { return runs(walk, child); });
 }
@@ -144,13 +144,13 @@ std::string brokenByNeeds(const Walk& walk) {
 std::string brokenByOrder(const Walk& walk) {
   const cluster::Model& model = walk.machine().model();
   const SlotInfo& deleted = model.slots[walk.action().a];
-  if (!kube::deletesPodsFirst(model.kubernetes) || deleted.role == cluster::ModelRole::Pod) return {};
+  if (!kube::deletesPodsFirst(model.kubernetes) || deleted.kind == cluster::SlotKind::Pod) return {};
   const cluster::Transition reading(walk.machine(), walk.before(), nullptr);
   bool isAnyLeft = false;
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
     const SlotInfo& info = model.slots[slot];
     const ObjectState pod = walk.before().object(slot);
-    if (info.role != cluster::ModelRole::Pod || info.key.namespaceName != deleted.key.namespaceName ||
+    if (info.kind != cluster::SlotKind::Pod || info.key.namespaceName != deleted.key.namespaceName ||
         !pod.present())
       continue;
     isAnyLeft = true;
@@ -169,7 +169,7 @@ bool isUnanswered(const Walk& walk, const cluster::Interception& called) {
   if (!isThere(called.service)) return true;
   bool answers = called.hasOtherEndpoints;
   for (const Slot slot : called.workloads) {
-    const bool isUnfollowed = walk.machine().model().slots[slot].role == cluster::ModelRole::Plain;
+    const bool isUnfollowed = walk.machine().model().slots[slot].kind == cluster::SlotKind::Plain;
     answers = answers || runs(walk, slot) || (isUnfollowed && isThere(slot));
   }
   return !answers;
@@ -344,7 +344,7 @@ std::string SafetyWatch::broken(const Walk& walk, const PlainCluster& before) {
     held_[key] = verdictByTheDocument(before, model.slots[deletedBy(walk)].key).allowed;
   for (const ClusterEvent& event : walk.events()) {
     if (event.kind == EventKind::Denied && event.refused == nullptr &&
-        event.decision.unmet != verdict(event.slot).blockers.size())
+        event.verdict.unmet != verdict(event.slot).blockers.size())
       return "denied for other reasons than the document's" + place(walk, event.slot);
     if (event.kind != EventKind::Accepted) continue;
     if (action.kind == Action::Kind::Commit) {

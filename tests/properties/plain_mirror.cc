@@ -69,7 +69,7 @@ void PlainMirror::remove(Slot slot) {
   slots_.pop_back();
   places_[slot] = cluster::kNone;
   const std::string& name = model_.slots[slot].key.name;
-  if (model_.slots[slot].role == cluster::ModelRole::CriticalService)
+  if (model_.slots[slot].kind == cluster::SlotKind::CriticalService)
     std::erase_if(cluster_.services, [&](const auto& service) { return service.meta.name == name; });
 }
 
@@ -80,7 +80,7 @@ void PlainMirror::add(const cluster::StateRef& state, Slot slot) {
   slots_.push_back(slot);
   cluster_.objects.push_back(
       {.key = info.key, .finalizers = finalizersOf(info, object), .terminating = object.terminating()});
-  if (info.role != cluster::ModelRole::CriticalService) return;
+  if (info.kind != cluster::SlotKind::CriticalService) return;
   cluster_.services.push_back(model_.serviceSpecs[info.service]);
   cluster_.services.back().intent = static_cast<criticalservice::DeletionIntent>(object.value);
 }

@@ -61,7 +61,7 @@ std::vector<kube::Object> objectsIn(const Model& model, const StateRef& state,
           now.owner(i) == OwnerState::Current ? "uid-" + std::to_string(info.owners[i].owner) : "gone";
       object.meta.ownerReferences.push_back(std::move(reference));
     }
-    if (info.role == ModelRole::Deployment || info.role == ModelRole::ReplicaSet) {
+    if (info.kind == SlotKind::Deployment || info.kind == SlotKind::ReplicaSet) {
       std::string yaml =
           "apiVersion: apps/v1\nkind: X\nspec: {replicas: " + std::to_string(now.value) + "}\n";
       object.content = kube::parseYaml(yaml, "")->front();

@@ -240,16 +240,16 @@ cluster::Model RandomPolicies::model(const std::vector<kube::Object>& given) {
   cluster::Model model = std::move(*built);
   for (cluster::Slot slot = 0; slot < model.slots.size(); ++slot) {
     if (dice_.oneIn(3)) continue;
-    const cluster::ModelRole role = model.slots[slot].role;
+    const cluster::SlotKind kind = model.slots[slot].kind;
     cluster::ClientStep step;
     step.object = slot;
-    if (dice_.oneIn(2) && role != cluster::ModelRole::Pod && role != cluster::ModelRole::ReplicaSet) {
+    if (dice_.oneIn(2) && kind != cluster::SlotKind::Pod && kind != cluster::SlotKind::ReplicaSet) {
       const auto found = std::ranges::find(given, model.slots[slot].key, &kube::Object::key);
       kube::Object derived;
       derived.key = model.slots[slot].key;
       step.verb = cluster::ClientStep::Verb::SetForm;
       step.change = somePatch(found == given.end() ? derived : *found);
-    } else if (role == cluster::ModelRole::Deployment) {
+    } else if (kind == cluster::SlotKind::Deployment) {
       step.verb = cluster::ClientStep::Verb::SetReplicas;
       step.value = 0;
     }

@@ -91,7 +91,7 @@ class RunCheck {
       const auto intentIn = [&](const cluster::StateRef& state) {
         return static_cast<criticalservice::DeletionIntent>(state.object(event.slot).value);
       };
-      return ends && machine_.model().slots[event.slot].role == cluster::ModelRole::CriticalService &&
+      return ends && machine_.model().slots[event.slot].kind == cluster::SlotKind::CriticalService &&
              (intentIn(walk_.before()) != criticalservice::DeletionIntent::Ordered ||
               intentIn(walk_.after()) != criticalservice::DeletionIntent::Ordered);
     };
@@ -111,7 +111,7 @@ class RunCheck {
     for (const cluster::ClusterEvent& event : walk_.events()) {
       if (event.kind != cluster::EventKind::Gone) continue;
       const cluster::SlotInfo& work = machine_.model().slots[event.slot];
-      if (work.role != cluster::ModelRole::AppliedManifestWork) continue;
+      if (work.kind != cluster::SlotKind::AppliedManifestWork) continue;
       const auto isExempt = [&](Slot slot) {
         return isLastoutsOwn(slot) || isHeldBack(slot, event.slot) || isForgotten(slot, event.slot);
       };
@@ -131,7 +131,7 @@ class RunCheck {
       return walk_.before().object(machine_.model().services[service]).present();
     };
     const cluster::SlotInfo& info = machine_.model().slots[slot];
-    return info.role == cluster::ModelRole::Plain && !walk_.before().object(slot).live() &&
+    return info.kind == cluster::SlotKind::Plain && !walk_.before().object(slot).live() &&
            std::none_of(info.followers.begin(), info.followers.end(), isThere);
   }
 
@@ -153,9 +153,9 @@ class RunCheck {
   }
 
   bool isForgotten(Slot slot, Slot work) const {
-    const cluster::ModelRole role = machine_.model().slots[slot].role;
+    const cluster::SlotKind kind = machine_.model().slots[slot].kind;
     return isOwned(slot, work) && walk_.before().object(slot).live() &&
-           role != cluster::ModelRole::Namespace && role != cluster::ModelRole::CriticalService &&
+           kind != cluster::SlotKind::Namespace && kind != cluster::SlotKind::CriticalService &&
            !verdictByTheDocument(plain_.cluster(), machine_.model().slots[slot].key).guarded;
   }
 
@@ -314,7 +314,7 @@ std::string traceOf(const ClusterSpec& spec, uint64_t seed) {
       add(part);
     for (const cluster::ClusterEvent& event : walk.events()) {
       for (const auto part : {static_cast<uint32_t>(event.kind), static_cast<uint32_t>(event.actor),
-                              event.slot, event.by, event.decision.unmet})
+                              event.slot, event.by, event.verdict.unmet})
         add(part);
       if (event.refused != nullptr) trace += event.refused;
     }

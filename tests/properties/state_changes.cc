@@ -72,7 +72,7 @@ std::vector<StateChanges::Words> StateChanges::ofObject(Words& words, Slot slot)
   std::vector<Words> others;
   const auto add = [&](const ObjectState& object) {
     // An object that is being deleted and has no finalizer is gone; a Pod may have to be stopped first.
-    if (object.terminating() && object.finalizers == 0 && info.role != cluster::ModelRole::Pod) return;
+    if (object.terminating() && object.finalizers == 0 && info.kind != cluster::SlotKind::Pod) return;
     if (object.terminating() && object.finalizers == 0 && (object.value & cluster::kStopped) != 0) return;
     Words other = words;
     view(other).setObject(slot, object);

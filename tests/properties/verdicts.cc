@@ -9,13 +9,13 @@ namespace lastout::testing {
 
 namespace {
 
-using admission::Decision;
 using admission::DeletionEffect;
 using admission::Reason;
+using admission::Verdict;
 using cluster::Slot;
 
 struct Answer {
-  Decision decision;
+  Verdict verdict;
   std::vector<PlainBlocker> blockers;  // sorted
 };
 
@@ -23,7 +23,7 @@ struct Answer {
 template <admission::Facts F, class Name>
 Answer answer(const F& facts, const admission::ServiceRules& rules,
               std::span<const admission::GuardEntry> guardEntries, Name name, DeletionEffect deletionEffect) {
-  Answer result{.decision = admission::decide(facts, rules, guardEntries, deletionEffect), .blockers = {}};
+  Answer result{.verdict = admission::decide(facts, rules, guardEntries, deletionEffect), .blockers = {}};
   const auto add = [&](uint32_t guardEntry, uint32_t criterion, Reason reason) {
     if (reason == Reason::ServicesUnknown) return true;
     const bool isCriterion = reason == Reason::CriterionUnmet || reason == Reason::CriterionUnknown;
@@ -46,15 +46,15 @@ std::string text(bool guarded, const std::vector<PlainBlocker>& blockers) {
 
 // What decide() says must be the sum of its blockers, and both what the document says.
 std::string difference(const Answer& answer, const PlainVerdict& verdict) {
-  const Decision& decision = answer.decision;
-  const bool unsure = decision.reason == Reason::ServicesUnknown;
+  const Verdict\& found = answer.verdict;
+  const bool unsure = found.reason == Reason::ServicesUnknown;
   const bool sum =
-      unsure || (decision.allowed == answer.blockers.empty() && decision.unmet == answer.blockers.size());
-  if (sum && unsure != verdict.servicesKnown && decision.allowed == verdict.allowed &&
-      answer.blockers == verdict.blockers && decision.guarded == verdict.guarded &&
-      decision.held == verdict.held && (decision.reason == Reason::Held) == (verdict.held && verdict.allowed))
+      unsure || (found.allowed == answer.blockers.empty() && found.unmet == answer.blockers.size());
+  if (sum && unsure != verdict.servicesKnown && found.allowed == verdict.allowed &&
+      answer.blockers == verdict.blockers && found.guarded == verdict.guarded && found.held == verdict.held &&
+      (found.reason == Reason::Held) == (verdict.held && verdict.allowed))
     return {};
-  return text(decision.guarded, answer.blockers) + (sum ? "" : " (not what decide says)") +
+  return text(found.guarded, answer.blockers) + (sum ? "" : " (not what decide says)") +
          "; the document says: " + text(verdict.guarded, verdict.blockers);
 }
 
@@ -87,8 +87,8 @@ std::string disagreement(const cluster::Machine& machine, const cluster::StateRe
         deletionEffect);
     if (const std::string found = difference(onState, verdict); !found.empty())
       return "DELETE of " + model.name(slot) + " on the state: " + found;
-    if (deletionEffect == DeletionEffect::Ending && machine.criteriaHold(state, slot) != verdict.allowed)
-      return "criteriaHold of " + model.name(slot) + " says otherwise than the document";
+    if (deletionEffect == DeletionEffect::Ending && machine.criteriaAreMet(state, slot) != verdict.allowed)
+      return "criteriaAreMet of " + model.name(slot) + " says otherwise than the document";
     if (std::string found = onGraph(mirror, key, verdict, deletionEffect); !found.empty()) return found;
   }
   return {};

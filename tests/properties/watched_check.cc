@@ -251,7 +251,7 @@ class HistoryCheck {
         continue;
       if (slip == Slip::Scope && !isTypeThere(criticalservice::typeOf(criterion))) continue;
       const auto judged = cluster_.view().judge(service.provider, told().now);
-      if (judged.decision.allowed)
+      if (judged.verdict.allowed)
         return "a slip is taken for met: " + criticalservice::toString(criterion) + " of " +
                service.meta.name;
       constexpr std::array<const char*, 4> kNames{"", "type", "CRD's name", "scope"};

@@ -110,7 +110,7 @@ WorksView::WorksView(const WorksHistory& history, const cluster::StateRef& state
   }
   for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
     if (!state.object(slot).present() || !followed.contains(model_.slots[slot].key.type)) continue;
-    if (model_.slots[slot].role == cluster::ModelRole::CriticalService)
+    if (model_.slots[slot].kind == cluster::SlotKind::CriticalService)
       guard(history, state, slot);
     else
       tell(state, slot);
@@ -161,7 +161,7 @@ void WorksView::guard(const WorksHistory& history, const cluster::StateRef& stat
     const auto& guardEntries = model_.slots[deferred].guardEntries;
     const bool isGuarded = std::ranges::any_of(guardEntries, [&](const admission::GuardEntry& guardEntry) {
       return guardEntry.service == info.service &&
-             admission::recordsDeferral(guardEntry.role, deferred == slot);
+             admission::recordsDeferral(guardEntry.guardedAs, deferred == slot);
     });
     if (!isGuarded || !admission::isDeferred(service.deferral, byController)) continue;
     remembered.deletions.push_back({model_.slots[deferred].key, uidOfSlot(deferred), "Background",

@@ -78,7 +78,7 @@ const auto kMistakes = ::testing::Values(
 #else
 const auto kMistakes = ::testing::Values(
     Mistake{"apiservice-left-behind", "& is_empty(s) & !discovery_fails() ==>", "& is_empty(s) ==>"},
-    Mistake{"namespace-pod-waits", "(role(s) = Pod | !awaits_pods(namespace_of(s)))", "true"},
+    Mistake{"namespace-pod-waits", "(kind(s) = Pod | !awaits_pods(namespace_of(s)))", "true"},
     Mistake{"provider-webhook-unguarded", "elsif is_immortal(s) | call_fails(s, OnDelete) then",
             "elsif is_immortal(s) then"},
     Mistake{"webhook-refuses-collector", "ends_content(s) & !call_fails(s, OnCleanup) & is_empty(s)",
@@ -86,8 +86,8 @@ const auto kMistakes = ::testing::Values(
     Mistake{"foreground-delete", "return Foreground; end;\n  if object[s].finalizers[f_orphan]",
             "return Background; end;\n  if object[s].finalizers[f_orphan]"},
 #endif
-    Mistake{"crd-deleted-directly", "role(s) = Crd & ends_content(s) & is_empty(s) ==>",
-            "role(s) = Crd & ends_content(s) ==>"});
+    Mistake{"crd-deleted-directly", "kind(s) = Crd & ends_content(s) & is_empty(s) ==>",
+            "kind(s) = Crd & ends_content(s) ==>"});
 
 INSTANTIATE_TEST_SUITE_P(Of, Mistakes, kMistakes);
 

@@ -45,9 +45,9 @@ struct Count {
   int denials = 0;
 };
 
-void expectAsRecorded(const RecordedEvent& event, const RecordedCluster::ExplainedDecision& verdict) {
-  EXPECT_EQ(verdict.decision.allowed, event.allowed);
-  EXPECT_EQ(verdict.decision.unmet, event.why.size());
+void expectAsRecorded(const RecordedEvent& event, const RecordedCluster::ExplainedVerdict& verdict) {
+  EXPECT_EQ(verdict.verdict.allowed, event.allowed);
+  EXPECT_EQ(verdict.verdict.unmet, event.why.size());
   const auto isRoot = [](const DenialCause& cause) {
     return cause.reason == admission::kRootBlocker;
   };  // what no recording has
@@ -71,7 +71,7 @@ Count replay(const std::string& name) {
     SCOPED_TRACE(name + ".jsonl:" + std::to_string(event.line) + ": " + kube::toString(event.key));
     expectAsRecorded(event, **verdict);
     count.reviews++;
-    count.denials += (*verdict)->decision.allowed ? 0 : 1;
+    count.denials += (*verdict)->verdict.allowed ? 0 : 1;
   });
   return count;
 }
@@ -97,7 +97,7 @@ TEST(RecordedVerdicts, TheUnguardedStoryWouldHaveBeenStopped) {
     if (event.kind == RecordedEvent::Kind::Watch) {
       const bool leaves = event.deleted || event.object.meta.deletionTimestamp.has_value();
       const std::string key = kube::toString(event.key);
-      if (leaves && !cluster.verdictOn(event.key).decision.allowed) {
+      if (leaves && !cluster.verdictOn(event.key).verdict.allowed) {
         if (denied.empty() || denied.back() != key) denied.push_back(key);
       } else if (event.deleted) {
         wentOn.push_back(event.key.type.resource);

@@ -218,25 +218,25 @@ TEST(ManifestGraph, AProviderGoesAfterItsInstances) {
   const ManifestGraph built = graph({{"a.yaml", kProvider}, {"b.yaml", kCrd}, {"c.yaml", kInstance}});
   EXPECT_THAT(goesAfter(built, "deployment/operator -n web"),
               ElementsAre("my.crd.group/super-important on coolresources.my.crd.group: 1"));
-  const admission::Decision decision = verdict(built, key("deployment/operator -n web"));
-  EXPECT_TRUE(decision.guarded);
-  EXPECT_FALSE(decision.allowed);
-  EXPECT_EQ(decision.reason, admission::Reason::CriterionUnmet);
-  EXPECT_EQ(verdict(built, key("criticalservice/for-operator")).reason, admission::Reason::ProviderPresent);
-  EXPECT_FALSE(verdict(built, key("coolresources.my.crd.group/some-instance")).guarded);
+  const admission::Verdict verdict = verdictOn(built, key("deployment/operator -n web"));
+  EXPECT_TRUE(verdict.guarded);
+  EXPECT_FALSE(verdict.allowed);
+  EXPECT_EQ(verdict.reason, admission::Reason::CriterionUnmet);
+  EXPECT_EQ(verdictOn(built, key("criticalservice/for-operator")).reason, admission::Reason::ProviderPresent);
+  EXPECT_FALSE(verdictOn(built, key("coolresources.my.crd.group/some-instance")).guarded);
 }
 
 TEST(ManifestGraph, WhatIsNotThereHoldsNothing) {
   const ManifestGraph built = graph({{"a.yaml", kProvider}, {"b.yaml", kCrd}});
-  EXPECT_TRUE(verdict(built, key("deployment/operator -n web")).allowed);
-  EXPECT_EQ(verdict(built, key("deployment/operator -n web")).reason, admission::Reason::CriteriaMet);
+  EXPECT_TRUE(verdictOn(built, key("deployment/operator -n web")).allowed);
+  EXPECT_EQ(verdictOn(built, key("deployment/operator -n web")).reason, admission::Reason::CriteriaMet);
 }
 
 // docs/verdicts.md, "When a criterion is understood".
 TEST(ManifestGraph, OfATypeThatNothingDefinesNothingIsBelieved) {
   const ManifestGraph built = graph({{"a.yaml", kProvider}});
-  EXPECT_FALSE(verdict(built, key("deployment/operator -n web")).allowed);
-  EXPECT_EQ(verdict(built, key("deployment/operator -n web")).reason, admission::Reason::CriterionUnknown);
+  EXPECT_FALSE(verdictOn(built, key("deployment/operator -n web")).allowed);
+  EXPECT_EQ(verdictOn(built, key("deployment/operator -n web")).reason, admission::Reason::CriterionUnknown);
 }
 
 TEST(ManifestGraph, AProviderOfATypeThatNothingDefinesIsNotThere) {
@@ -249,7 +249,7 @@ spec:
   - type: SpecificResource
     specificResource: {group: "", resource: namespaces, name: web}
 )"}});
-  EXPECT_EQ(verdict(built, key("criticalservice/for-runner")).reason, admission::Reason::CriteriaMet);
+  EXPECT_EQ(verdictOn(built, key("criticalservice/for-runner")).reason, admission::Reason::CriteriaMet);
 }
 
 TEST(ManifestGraph, WorksCountAsApplied) {

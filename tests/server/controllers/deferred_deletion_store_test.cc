@@ -30,7 +30,7 @@ class DeferredDeletionStoreTest : public lastout::testing::ServerWorld {
     review.user = "system:kube-controller-manager";
     review.deletion.uid = get(kStoreProvider)["metadata"]["uid"];
     waitUntil([this] {
-      return view.judge(kProvider, std::chrono::steady_clock::now(), {}, {}).decision.allowed == false;
+      return view.judge(kProvider, std::chrono::steady_clock::now(), {}, {}).verdict.allowed == false;
     });
     store = makeStore();
   }

@@ -81,11 +81,11 @@ TEST_F(LiveViewTest, ABrokenWatchIsBelievedForAWhile) {
 // Nobody has to wait for the clock to be looked at.
 TEST_F(LiveViewTest, AVerdictIsOfItsOwnMoment) {
   know(kServices, Told::State::Stale);
-  EXPECT_TRUE(view.judge({kDeployments, "default", "d"}, now).decision.allowed);
+  EXPECT_TRUE(view.judge({kDeployments, "default", "d"}, now).verdict.allowed);
   now += seconds(31);
   const admission::PreliminaryVerdict judged = view.judge({kDeployments, "default", "d"}, now);
-  EXPECT_FALSE(judged.decision.allowed);
-  EXPECT_EQ(judged.decision.reason, admission::Reason::ServicesUnknown);
+  EXPECT_FALSE(judged.verdict.allowed);
+  EXPECT_EQ(judged.verdict.reason, admission::Reason::ServicesUnknown);
 }
 
 TEST_F(LiveViewTest, WhatWasNeverListedIsNotKnown) {
@@ -214,20 +214,20 @@ TEST(LiveViewNotUnderstood, WhatCannotBeUnderstoodGuardsItsProvider) {
   tell(R"("criteria":[{"type":"Unheard"}])");
   EXPECT_EQ(logged, saidOnce) << "its status has changed, and nothing else";
   admission::PreliminaryVerdict judged = view.judge(provider, now);
-  EXPECT_FALSE(judged.decision.allowed);
-  EXPECT_EQ(judged.decision.reason, admission::Reason::CriterionUnknown);
+  EXPECT_FALSE(judged.verdict.allowed);
+  EXPECT_EQ(judged.verdict.reason, admission::Reason::CriterionUnknown);
   EXPECT_THAT(
       judged.explanation.message,
       HasSubstr("it is not understood what criticalservices.lastout.dev/s asks for (spec.criteria[0].type "
                 "must be one of Finalizer, SpecificResource, not \"Unheard\")"));
   EXPECT_THAT(judged.explanation.message, HasSubstr("set spec.deletionIntent of the CriticalService to "
                                                     "OrphanResources"));
-  EXPECT_FALSE(view.judge({{"", "namespaces"}, "", "n"}, now).decision.allowed);
+  EXPECT_FALSE(view.judge({{"", "namespaces"}, "", "n"}, now).verdict.allowed);
   tell(R"("deletionIntent":"OrphanResources","criteria":[{"type":"Unheard"}])");
-  EXPECT_TRUE(view.judge(provider, now).decision.allowed) << "its owner can always give it up";
+  EXPECT_TRUE(view.judge(provider, now).verdict.allowed) << "its owner can always give it up";
   tell(R"("deletionIntent":"BestEffortDeletion","criteria":[{"type":"Unheard"}])");
-  EXPECT_FALSE(view.judge(provider, now).decision.allowed);
-  EXPECT_TRUE(view.judge({kServices, "", "s"}, now).decision.allowed);
+  EXPECT_FALSE(view.judge(provider, now).verdict.allowed);
+  EXPECT_TRUE(view.judge({kServices, "", "s"}, now).verdict.allowed);
 }
 
 // A CriticalService that was accepted before anything of what it names was there.
@@ -596,7 +596,7 @@ class NeedsTest : public LiveViewTest {
     }
     know({"", "nodes"}, Told::State::Synced);
   }
-  bool isDenied(const kube::ObjectKey& key) { return !view.judge(key, now).decision.allowed; }
+  bool isDenied(const kube::ObjectKey& key) { return !view.judge(key, now).verdict.allowed; }
 
   const kube::GroupResource bindings{"rbac.authorization.k8s.io", "rolebindings"};
   const kube::ObjectKey certs{{"", "secrets"}, "n", "certs"};

@@ -107,40 +107,40 @@ std::string_view otherClaims(const kube::Object& first, const kube::Object& agai
 }
 
 // The first thing in the specification that differs; empty: nothing that the machine uses.
-std::string_view otherSpecification(const kube::Object& first, const kube::Object& again, ModelRole role,
+std::string_view otherSpecification(const kube::Object& first, const kube::Object& again, SlotKind kind,
                                     bool isCreated) {
-  switch (role) {
-    case ModelRole::Deployment:
-    case ModelRole::ReplicaSet:
-    case ModelRole::StatefulSet: {
+  switch (kind) {
+    case SlotKind::Deployment:
+    case SlotKind::ReplicaSet:
+    case SlotKind::StatefulSet: {
       const bool says = isCreated || again.content.at({"spec", "replicas"}) != nullptr;
       if (says && replicasIn(first) != replicasIn(again)) return "spec.replicas";
       const std::string_view claims = otherClaims(first, again);
-      if (role == ModelRole::StatefulSet && claims != kNothing) return claims;
+      if (kind == SlotKind::StatefulSet && claims != kNothing) return claims;
       [[fallthrough]];
     }
-    case ModelRole::DaemonSet:
-    case ModelRole::Job:
-      if (role == ModelRole::Job && !sameAt(first, again, {"spec", "parallelism"})) return "spec.parallelism";
-      if (role == ModelRole::Job && !sameAt(first, again, {"spec", "ttlSecondsAfterFinished"}))
+    case SlotKind::DaemonSet:
+    case SlotKind::Job:
+      if (kind == SlotKind::Job && !sameAt(first, again, {"spec", "parallelism"})) return "spec.parallelism";
+      if (kind == SlotKind::Job && !sameAt(first, again, {"spec", "ttlSecondsAfterFinished"}))
         return "spec.ttlSecondsAfterFinished";
       if (!sameAt(first, again, {"spec", "template", "metadata", "labels"})) return "Pod labels";
       if (!sameAt(first, again, {"spec", "template", "metadata", "finalizers"})) return "Pod finalizers";
       [[fallthrough]];
-    case ModelRole::Pod:
-      return mountedClaims(first.content, role, "") == mountedClaims(again.content, role, "") ? kNothing
+    case SlotKind::Pod:
+      return mountedClaims(first.content, kind, "") == mountedClaims(again.content, kind, "") ? kNothing
                                                                                               : "volumes";
     default:
       break;
   }
-  if (role == ModelRole::ManifestWork &&
+  if (kind == SlotKind::ManifestWork &&
       !sameAt(first, again, {"spec", "deleteOption", "ttlSecondsAfterFinished"}))
     return "spec.deleteOption.ttlSecondsAfterFinished";
-  if (role == ModelRole::ManifestWorkReplicaSet && !sameAt(first, again, {"spec", "cascadeDeletionPolicy"}))
+  if (kind == SlotKind::ManifestWorkReplicaSet && !sameAt(first, again, {"spec", "cascadeDeletionPolicy"}))
     return "spec.cascadeDeletionPolicy";
-  if (role == ModelRole::Namespace && !sameFinalizers(otherSpecFinalizers(first), otherSpecFinalizers(again)))
+  if (kind == SlotKind::Namespace && !sameFinalizers(otherSpecFinalizers(first), otherSpecFinalizers(again)))
     return "spec.finalizers";
-  if (role == ModelRole::Crd && !sameVersions(first, again)) return "spec.versions or spec.conversion";
+  if (kind == SlotKind::Crd && !sameVersions(first, again)) return "spec.versions or spec.conversion";
   if (again.key.type == kube::kServices && !sameAt(first, again, {"spec", "selector"}))
     return "spec.selector";
   if (again.key.type == kube::kServices &&
@@ -148,12 +148,12 @@ std::string_view otherSpecification(const kube::Object& first, const kube::Objec
     return "spec.ports";
   if (again.key.type == kube::kServices && kube::isHeadless(first.content) != kube::isHeadless(again.content))
     return "spec.clusterIP";
-  if (role == ModelRole::PersistentVolume &&
+  if (kind == SlotKind::PersistentVolume &&
       kube::isReleased(first.content) != kube::isReleased(again.content))
     return "status.phase";
-  if (role == ModelRole::PersistentVolume && !sameAt(first, again, {"spec", "claimRef", "name"}))
+  if (kind == SlotKind::PersistentVolume && !sameAt(first, again, {"spec", "claimRef", "name"}))
     return "spec.claimRef";
-  if (role == ModelRole::PersistentVolumeClaim && !sameAt(first, again, {"spec", "volumeName"}))
+  if (kind == SlotKind::PersistentVolumeClaim && !sameAt(first, again, {"spec", "volumeName"}))
     return "spec.volumeName";
   if (again.key.type == kube::kApiServices && !sameAt(first, again, {"spec", "service"}))
     return "spec.service";
@@ -192,10 +192,10 @@ bool isSameDocument(const kube::Object& first, const kube::Object& again) {
 
 void checkRepeated(Builder& builder, const kube::Object& first, const kube::Object& again, bool isCreated) {
   if (isSameDocument(first, again)) return;
-  const ModelRole role = roleOf(again.key.type);
-  std::string_view what = role == ModelRole::CriticalService
+  const SlotKind kind = kindOf(again.key.type);
+  std::string_view what = kind == SlotKind::CriticalService
                               ? otherService(builder, first, again)
-                              : otherSpecification(first, again, role, isCreated);
+                              : otherSpecification(first, again, kind, isCreated);
   if (what.empty() && isCreated) what = otherMetadata(first, again);
   if (what.empty()) return;
   builder.errors.push_back({.message = kube::toString(again.key) + " stands here with other " +

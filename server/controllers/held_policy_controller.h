@@ -1,4 +1,4 @@
-// HeldPolicyRole: the part of the controller role that holds objects for policies (--hold-policies): it
+// HeldPolicyController: the part of the controller role that holds objects for policies (--hold-policies): it
 // follows what policies hold and what depends on it, and settles that while this lastout leads.
 #pragma once
 
@@ -19,13 +19,13 @@
 namespace lastout::server {
 
 // Its functions may be called by any thread; start(), end() and stop() by one at a time.
-class HeldPolicyRole {
+class HeldPolicyController {
  public:
   // `leads`: this lastout holds the Lease.
-  HeldPolicyRole(const SharedParts& parts, std::function<bool()> leads);
-  ~HeldPolicyRole() { stop(); }
-  HeldPolicyRole(const HeldPolicyRole&) = delete;
-  HeldPolicyRole& operator=(const HeldPolicyRole&) = delete;
+  HeldPolicyController(const SharedParts& parts, std::function<bool()> leads);
+  ~HeldPolicyController() { stop(); }
+  HeldPolicyController(const HeldPolicyController&) = delete;
+  HeldPolicyController& operator=(const HeldPolicyController&) = delete;
 
   void start() { worker_.start(); }  // once
   void end() { worker_.end(); }      // nothing more is begun; waits for nothing

@@ -1,4 +1,4 @@
-// LabelledPolicyRole: the part of the controller role that writes the labels that policies keep
+// LabelledPolicyController: the part of the controller role that writes the labels that policies keep
 // (--label-policies): it follows what they select, and repairs its labels while this lastout leads.
 #pragma once
 
@@ -22,13 +22,13 @@
 namespace lastout::server {
 
 // Its functions may be called by any thread; start(), cleanUp(), end() and stop() by one at a time.
-class LabelledPolicyRole {
+class LabelledPolicyController {
  public:
   // `leads`: this lastout holds the Lease.
-  LabelledPolicyRole(const SharedParts& parts, std::function<bool()> leads);
-  ~LabelledPolicyRole() { stop(); }
-  LabelledPolicyRole(const LabelledPolicyRole&) = delete;
-  LabelledPolicyRole& operator=(const LabelledPolicyRole&) = delete;
+  LabelledPolicyController(const SharedParts& parts, std::function<bool()> leads);
+  ~LabelledPolicyController() { stop(); }
+  LabelledPolicyController(const LabelledPolicyController&) = delete;
+  LabelledPolicyController& operator=(const LabelledPolicyController&) = delete;
 
   void start() { worker_.start(); }  // once
   // lastout ends in an orderly way: takes the labels of policies with cleanupOnShutdown away, for at most so

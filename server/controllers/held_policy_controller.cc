@@ -1,4 +1,4 @@
-#include "server/controllers/held_policy_role.h"
+#include "server/controllers/held_policy_controller.h"
 
 #include <set>
 #include <utility>
@@ -32,7 +32,7 @@ std::string whyNotKnown(const client::SyncStatus& knowledge) {
 
 }  // namespace
 
-HeldPolicyRole::HeldPolicyRole(const SharedParts& parts, std::function<bool()> leads)
+HeldPolicyController::HeldPolicyController(const SharedParts& parts, std::function<bool()> leads)
     : parts_(parts),
       server_(newControllerServer(*parts.access)),
       external_(parts.options.externalStep),
@@ -43,7 +43,7 @@ HeldPolicyRole::HeldPolicyRole(const SharedParts& parts, std::function<bool()> l
       controller_(controllerOptions()),
       watches_(parts.access, watchesOptions()) {}
 
-WorkerOptions HeldPolicyRole::workerOptions(std::function<bool()> leads) {
+WorkerOptions HeldPolicyController::workerOptions(std::function<bool()> leads) {
   WorkerOptions worker;
   worker.mayAct = std::move(leads);
   worker.pass = [this]() -> std::optional<TimePoint> {
@@ -57,7 +57,7 @@ WorkerOptions HeldPolicyRole::workerOptions(std::function<bool()> leads) {
   return worker;
 }
 
-HeldObjectReconcilerOptions HeldPolicyRole::reconcilerOptions() const {
+HeldObjectReconcilerOptions HeldPolicyController::reconcilerOptions() const {
   HeldObjectReconcilerOptions options;
   options.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
   options.clock = [clock = parts_.options.clock] {
@@ -72,7 +72,7 @@ HeldObjectReconcilerOptions HeldPolicyRole::reconcilerOptions() const {
   return options;
 }
 
-ControllerOptions HeldPolicyRole::controllerOptions() {
+ControllerOptions HeldPolicyController::controllerOptions() {
   ControllerOptions options;
   options.subject = "held objects";
   options.all = [this] { return objects_.all(); };
@@ -83,12 +83,12 @@ ControllerOptions HeldPolicyRole::controllerOptions() {
   return options;
 }
 
-void HeldPolicyRole::stop() {
+void HeldPolicyController::stop() {
   worker_.stop([this] { server_->stop(); });
   watches_.stop();
 }
 
-std::string HeldPolicyRole::problemOf(const protection::DeletionPolicy& policy) const {
+std::string HeldPolicyController::problemOf(const protection::DeletionPolicy& policy) const {
   for (const protection::Selection& selection : policy.objects) {
     for (const protection::ResourcePattern& pattern : selection.resources) {
       const kube::GroupResource type{pattern.group, pattern.resource};
@@ -100,7 +100,7 @@ std::string HeldPolicyRole::problemOf(const protection::DeletionPolicy& policy) 
   return "";
 }
 
-void HeldPolicyRole::changed(const HeldObjects::Changed& objects) {
+void HeldPolicyController::changed(const HeldObjects::Changed& objects) {
   if (objects.empty()) return;
   controller_.wake(objects);
   worker_.wake();
@@ -108,7 +108,7 @@ void HeldPolicyRole::changed(const HeldObjects::Changed& objects) {
 
 // Many policies may have changed at once: they are looked at together. Returns false while nothing may be
 // done.
-bool HeldPolicyRole::look() {
+bool HeldPolicyController::look() {
   const bool isKnown = usePolicies();
   std::set<kube::GroupResource> wanted = objects_.wanted();
   wanted.insert(kube::kValidatingAdmissionPolicies);
@@ -118,7 +118,7 @@ bool HeldPolicyRole::look() {
 
 // Before all policies are known, one that is not known yet may hold what another one lets go. Returns false
 // then.
-bool HeldPolicyRole::usePolicies() {
+bool HeldPolicyController::usePolicies() {
   if (!parts_.policies.isKnown()) return false;
   std::shared_ptr<const PolicySet> policies = parts_.policies.policies();
   if (policies == used_) return true;
@@ -127,7 +127,7 @@ bool HeldPolicyRole::usePolicies() {
   return true;
 }
 
-TypeWatchesOptions HeldPolicyRole::watchesOptions() {
+TypeWatchesOptions HeldPolicyController::watchesOptions() {
   TypeWatchesOptions watches;
   watches.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
   watches.content = client::Content::Whole;
@@ -138,14 +138,14 @@ TypeWatchesOptions HeldPolicyRole::watchesOptions() {
   return watches;
 }
 
-void HeldPolicyRole::toldOfUnserved(const kube::GroupResource& type) {
+void HeldPolicyController::toldOfUnserved(const kube::GroupResource& type) {
   if (type == kube::kValidatingAdmissionPolicies) return;
   const std::string why = whyUnserved(type);
   changed(why.empty() ? objects_.forget(type) : objects_.know(type, why));
 }
 
 // Empty: its CRD is gone, and so is all of the type.
-std::string HeldPolicyRole::whyUnserved(const kube::GroupResource& type) const {
+std::string HeldPolicyController::whyUnserved(const kube::GroupResource& type) const {
   if (!graph::believable(parts_.view.knowledge(kube::kCustomResourceDefinitions)))
     return "whether it is served is not known";
   bool isDefined = false;
@@ -156,7 +156,7 @@ std::string HeldPolicyRole::whyUnserved(const kube::GroupResource& type) const {
   return isDefined ? "it is not served" : "";
 }
 
-client::ReflectorHandlers HeldPolicyRole::handlersOf(const kube::ResourceType& type) {
+client::ReflectorHandlers HeldPolicyController::handlersOf(const kube::ResourceType& type) {
   if (type.type == kube::kValidatingAdmissionPolicies) return handlersOfAdmissionPolicies();
   client::ReflectorHandlers handlers;
   handlers.upsert = [this, type](client::StreamedObject streamed) {
@@ -171,7 +171,7 @@ client::ReflectorHandlers HeldPolicyRole::handlersOf(const kube::ResourceType& t
   return handlers;
 }
 
-client::ReflectorHandlers HeldPolicyRole::handlersOfAdmissionPolicies() {
+client::ReflectorHandlers HeldPolicyController::handlersOfAdmissionPolicies() {
   client::ReflectorHandlers handlers;
   handlers.upsert = [this](const client::StreamedObject& streamed) {
     if (protection::policyOfMade(streamed.meta.name).empty()) return;

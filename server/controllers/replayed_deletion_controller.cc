@@ -1,4 +1,4 @@
-#include "server/controllers/replayed_deletion_role.h"
+#include "server/controllers/replayed_deletion_controller.h"
 
 #include <utility>
 
@@ -16,7 +16,7 @@ constexpr client::BackoffLimits kReplayBackoff{std::chrono::milliseconds(1'000),
 
 }  // namespace
 
-ReplayedDeletionRole::ReplayedDeletionRole(const SharedParts& parts, std::function<bool()> mayAct)
+ReplayedDeletionController::ReplayedDeletionController(const SharedParts& parts, std::function<bool()> mayAct)
     : parts_(parts),
       server_(newControllerServer(*parts.access)),
       worker_(workerOptions(std::move(mayAct))),
@@ -26,7 +26,7 @@ ReplayedDeletionRole::ReplayedDeletionRole(const SharedParts& parts, std::functi
       controller_(controllerOptions()),
       watches_(parts.access, watchesOptions()) {}
 
-WorkerOptions ReplayedDeletionRole::workerOptions(std::function<bool()> mayAct) {
+WorkerOptions ReplayedDeletionController::workerOptions(std::function<bool()> mayAct) {
   WorkerOptions worker;
   worker.mayAct = std::move(mayAct);
   worker.pass = [this] {
@@ -40,7 +40,7 @@ WorkerOptions ReplayedDeletionRole::workerOptions(std::function<bool()> mayAct) 
   return worker;
 }
 
-ReplayedDeletionsOptions ReplayedDeletionRole::deletionsOptions() {
+ReplayedDeletionsOptions ReplayedDeletionController::deletionsOptions() {
   ReplayedDeletionsOptions options;
   options.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
   options.clock = [clock = parts_.options.clock] {
@@ -57,7 +57,7 @@ ReplayedDeletionsOptions ReplayedDeletionRole::deletionsOptions() {
   return options;
 }
 
-ControllerOptions ReplayedDeletionRole::controllerOptions() {
+ControllerOptions ReplayedDeletionController::controllerOptions() {
   ControllerOptions options;
   options.subject = "deletions by annotation";
   options.all = [this] { return deletions_.all(); };
@@ -68,7 +68,7 @@ ControllerOptions ReplayedDeletionRole::controllerOptions() {
   return options;
 }
 
-TypeWatchesOptions ReplayedDeletionRole::watchesOptions() {
+TypeWatchesOptions ReplayedDeletionController::watchesOptions() {
   TypeWatchesOptions watches;
   watches.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
   watches.watcher = parts_.options.watcher;
@@ -78,7 +78,7 @@ TypeWatchesOptions ReplayedDeletionRole::watchesOptions() {
   return watches;
 }
 
-client::ReflectorHandlers ReplayedDeletionRole::handlersOf(const kube::ResourceType& type) {
+client::ReflectorHandlers ReplayedDeletionController::handlersOf(const kube::ResourceType& type) {
   const std::string subject = "deletions by annotation of " + toString(type.type) + ": ";
   return {
       [this, type](client::StreamedObject streamed) {
@@ -95,13 +95,13 @@ client::ReflectorHandlers ReplayedDeletionRole::handlersOf(const kube::ResourceT
           const client::SyncStatus& knowledge) mutable { problems.note(withReplayGrant(knowledge.why)); }};
 }
 
-void ReplayedDeletionRole::reconsider() {
+void ReplayedDeletionController::reconsider() {
   controller_.wake(deletions_.waiting());
   worker_.wake();
 }
 
 // As far as policies are not known, it is.
-bool ReplayedDeletionRole::isListed(const kube::Object& object) const {
+bool ReplayedDeletionController::isListed(const kube::Object& object) const {
   if (!parts_.policies.isKnown()) return true;
   const protection::Request request = protection::deletionOf(object);
   const std::shared_ptr<const PolicySet> policies = parts_.policies.policies();
@@ -112,7 +112,7 @@ bool ReplayedDeletionRole::isListed(const kube::Object& object) const {
   return isListed;
 }
 
-bool ReplayedDeletionRole::isGuarded(const kube::ObjectKey& object) const {
+bool ReplayedDeletionController::isGuarded(const kube::ObjectKey& object) const {
   bool isGuarded = true;
   parts_.view.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& /*types*/) {
     isGuarded = guardOfAnnotated(view, object) != nullptr;
@@ -121,7 +121,7 @@ bool ReplayedDeletionRole::isGuarded(const kube::ObjectKey& object) const {
 }
 
 // About the object itself: no CriticalService has to do with it.
-void ReplayedDeletionRole::tell(const kube::Object& object, const DeferredDeletionEvent& news) {
+void ReplayedDeletionController::tell(const kube::Object& object, const DeferredDeletionEvent& news) {
   parts_.metrics.count(news.kind);
   Event event = eventOf(news);
   const bool isProblem = news.kind == DeferredDeletionEvent::Kind::Refused;  // which the controller logs
@@ -131,7 +131,7 @@ void ReplayedDeletionRole::tell(const kube::Object& object, const DeferredDeleti
   parts_.events.tell(std::move(about));
 }
 
-void ReplayedDeletionRole::stop() {
+void ReplayedDeletionController::stop() {
   worker_.stop([this] { server_->stop(); });
   watches_.stop();
 }

@@ -1,4 +1,4 @@
-#include "server/controllers/labelled_policy_role.h"
+#include "server/controllers/labelled_policy_controller.h"
 
 #include <set>
 #include <utility>
@@ -10,7 +10,7 @@ namespace lastout::server {
 
 using std::chrono::steady_clock;
 
-LabelledPolicyRole::LabelledPolicyRole(const SharedParts& parts, std::function<bool()> leads)
+LabelledPolicyController::LabelledPolicyController(const SharedParts& parts, std::function<bool()> leads)
     : parts_(parts),
       leads_(std::move(leads)),
       server_(newControllerServer(*parts.access)),
@@ -21,7 +21,7 @@ LabelledPolicyRole::LabelledPolicyRole(const SharedParts& parts, std::function<b
       controller_(controllerOptions()),
       watches_(parts.access, watchesOptions()) {}
 
-WorkerOptions LabelledPolicyRole::workerOptions() {
+WorkerOptions LabelledPolicyController::workerOptions() {
   WorkerOptions worker;
   worker.mayAct = leads_;
   worker.pass = [this] {
@@ -39,7 +39,7 @@ WorkerOptions LabelledPolicyRole::workerOptions() {
 }
 
 // It may act while it cleans up, when its thread has ended.
-LabelReconcilerOptions LabelledPolicyRole::reconcilerOptions() {
+LabelReconcilerOptions LabelledPolicyController::reconcilerOptions() {
   LabelReconcilerOptions options;
   options.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
   options.now = [] { return steady_clock::now(); };
@@ -52,7 +52,7 @@ LabelReconcilerOptions LabelledPolicyRole::reconcilerOptions() {
   return options;
 }
 
-ControllerOptions LabelledPolicyRole::controllerOptions() {
+ControllerOptions LabelledPolicyController::controllerOptions() {
   ControllerOptions options;
   options.subject = "labels";
   options.all = [this] { return objects_.all(); };
@@ -63,7 +63,7 @@ ControllerOptions LabelledPolicyRole::controllerOptions() {
   return options;
 }
 
-TypeWatchesOptions LabelledPolicyRole::watchesOptions() {
+TypeWatchesOptions LabelledPolicyController::watchesOptions() {
   TypeWatchesOptions watches;
   watches.findType = [this](const kube::GroupResource& type) { return parts_.view.find(type); };
   watches.watcher = parts_.options.watcher;
@@ -76,7 +76,7 @@ TypeWatchesOptions LabelledPolicyRole::watchesOptions() {
   return watches;
 }
 
-client::ReflectorHandlers LabelledPolicyRole::handlersOf(const kube::ResourceType& type) {
+client::ReflectorHandlers LabelledPolicyController::handlersOf(const kube::ResourceType& type) {
   return {[this, type](client::StreamedObject streamed) {
             changed(objects_.upsert(client::toObject(std::move(streamed), type), steady_clock::now()));
           },
@@ -97,7 +97,7 @@ client::ReflectorHandlers LabelledPolicyRole::handlersOf(const kube::ResourceTyp
           }};
 }
 
-void LabelledPolicyRole::know(const kube::GroupResource& type, const std::string& whyNot) {
+void LabelledPolicyController::know(const kube::GroupResource& type, const std::string& whyNot) {
   const kube::MutexLock lock(mutex_);
   if (whyNot.empty())
     unknown_.erase(type);
@@ -105,20 +105,20 @@ void LabelledPolicyRole::know(const kube::GroupResource& type, const std::string
     unknown_[type] = whyNot;
 }
 
-void LabelledPolicyRole::changed(const LabelledObjects::Changed& objects) {
+void LabelledPolicyController::changed(const LabelledObjects::Changed& objects) {
   if (objects.empty()) return;
   controller_.wake(objects);
   worker_.wake();
 }
 
 // Many policies may have changed at once: they are looked at together.
-void LabelledPolicyRole::look() {
+void LabelledPolicyController::look() {
   usePolicies();
   watches_.follow(objects_.wanted());
 }
 
 // Policies that are not known are not gone.
-void LabelledPolicyRole::usePolicies() {
+void LabelledPolicyController::usePolicies() {
   if (!parts_.policies.isKnown()) return;
   std::shared_ptr<const PolicySet> policies = parts_.policies.policies();
   if (policies == used_) return;
@@ -130,7 +130,7 @@ void LabelledPolicyRole::usePolicies() {
   conflicts_ = std::move(conflicts);
 }
 
-void LabelledPolicyRole::cleanUp(std::chrono::milliseconds patience) {
+void LabelledPolicyController::cleanUp(std::chrono::milliseconds patience) {
   worker_.stop([] {});
   server_->answerNothingFromMemory();
   if (!leads_()) return;
@@ -142,12 +142,12 @@ void LabelledPolicyRole::cleanUp(std::chrono::milliseconds patience) {
                                            "could not be written");
 }
 
-void LabelledPolicyRole::stop() {
+void LabelledPolicyController::stop() {
   worker_.stop([this] { server_->stop(); });
   watches_.stop();
 }
 
-std::string LabelledPolicyRole::problemOf(const protection::DeletionPolicy& policy) const {
+std::string LabelledPolicyController::problemOf(const protection::DeletionPolicy& policy) const {
   for (const protection::Selection& selection : policy.objects) {
     for (const protection::ResourcePattern& pattern : selection.resources) {
       const kube::GroupResource type{pattern.group, pattern.resource};

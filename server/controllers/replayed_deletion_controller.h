@@ -1,5 +1,5 @@
-// ReplayedDeletionRole: the part of the controller role that runs the deletions that annotations ask for, of
-// the types of --replay-deletions: it watches these types, and deletes while this lastout leads.
+// ReplayedDeletionController: the part of the controller role that runs the deletions that annotations ask
+// for, of the types of --replay-deletions: it watches these types, and deletes while this lastout leads.
 #pragma once
 
 #include <functional>
@@ -15,13 +15,13 @@
 namespace lastout::server {
 
 // Its functions may be called by any thread; start(), end() and stop() by one at a time.
-class ReplayedDeletionRole {
+class ReplayedDeletionController {
  public:
   // `mayAct`: this lastout holds the Lease, and API servers ask it about what it deletes.
-  ReplayedDeletionRole(const SharedParts& parts, std::function<bool()> mayAct);
-  ~ReplayedDeletionRole() { stop(); }
-  ReplayedDeletionRole(const ReplayedDeletionRole&) = delete;
-  ReplayedDeletionRole& operator=(const ReplayedDeletionRole&) = delete;
+  ReplayedDeletionController(const SharedParts& parts, std::function<bool()> mayAct);
+  ~ReplayedDeletionController() { stop(); }
+  ReplayedDeletionController(const ReplayedDeletionController&) = delete;
+  ReplayedDeletionController& operator=(const ReplayedDeletionController&) = delete;
 
   void start() { worker_.start(); }  // once
   void end() { worker_.end(); }      // nothing more is begun; waits for nothing
