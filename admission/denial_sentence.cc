@@ -64,16 +64,16 @@ void DenialText::Remedy::add(const Remedy& other) {
 void DenialText::writeSubject(TextWriter& text) const {
   const Blocker& blocker = first_[0];
   const criticalservice::CriticalService& service = serviceOf(blocker);
-  if (roleOf(blocker) == GuardedAs::Service) {
+  if (guardedAs(blocker) == GuardedAs::Service) {
     text << (isItself() ? " must stay while " : " must stay, with all that it defines, while ");
     return;
   }
-  if (roleOf(blocker) == GuardedAs::Dependency) {
+  if (guardedAs(blocker) == GuardedAs::Dependency) {
     writeNeed(text, blocker);
     text << ", and must stay while ";
     return;
   }
-  const bool holds = roleOf(blocker) == GuardedAs::ProviderAncestor;
+  const bool holds = guardedAs(blocker) == GuardedAs::ProviderAncestor;
   if (holds) writeAncestor(text, service);
   const bool replaced = replacement(service).has_value();
   if (replaced) text << ", which replaced the one that was seen first";
@@ -259,7 +259,7 @@ void DenialText::writeAdvice(TextWriter& text, const Remedy& remedy, bool withRo
   } else if (remedy.unseen) {
     text << "try again when lastout can tell";
   }
-  if (roleOf(first_[0]) != GuardedAs::Service) return;
+  if (guardedAs(first_[0]) != GuardedAs::Service) return;
   text << ", or set spec.deletionIntent of the "
        << (remedy.objects > 1 ? "CriticalServices" : "CriticalService") << " to BestEffortDeletion";
 }

@@ -72,7 +72,7 @@ void addService(Builder& builder, Slot slot, CriticalService service,
        admission::guardsOf(service, builder.input.types, builder.input.lastoutNamespace, dependencies)) {
     const auto guarded = model.find(guard.object);
     if (!guarded) continue;
-    model.slots[*guarded].guardEntries.push_back({.kind = guard.guardedAs, .service = number});
+    model.slots[*guarded].guardEntries.push_back({.guardedAs = guard.guardedAs, .service = number});
     if (admission::recordsDeferral(guard.guardedAs, false)) deferred.push_back(*guarded);
   }
   model.deferredByService.push_back(std::move(deferred));

@@ -46,7 +46,7 @@ std::string text(bool guarded, const std::vector<PlainBlocker>& blockers) {
 
 // What decide() says must be the sum of its blockers, and both what the document says.
 std::string difference(const Answer& answer, const PlainVerdict& verdict) {
-  const Verdict\& found = answer.verdict;
+  const Verdict& found = answer.verdict;
   const bool unsure = found.reason == Reason::ServicesUnknown;
   const bool sum =
       unsure || (found.allowed == answer.blockers.empty() && found.unmet == answer.blockers.size());

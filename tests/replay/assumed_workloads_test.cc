@@ -1,6 +1,6 @@
 // What the files say about workloads that somebody needs, and about the agent, and that the machine does not
 // follow.
-#include "replay/needed_workloads.h"
+#include "replay/assumptions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,315 @@
+// What is taken for granted about those whom API servers call.
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "criticalservice/dependencies.h"
+#include "criticalservice/pod_needs.h"
+#include "kube/api_calls.h"
+#include "kube/fields.h"
+#include "kube/selector.h"
+#include "kube/well_known.h"
+#include "replay/assumption_notes.h"
+
+namespace lastout::replay {
+
+namespace {
+
+using cluster::kNone;
+using cluster::Slot;
+using cluster::SlotInfo;
+
+bool isCondition(const kube::Value& content, std::string_view type, std::string_view status) {
+  const kube::Value* condition = kube::statusCondition(content, type);
+  return condition != nullptr && kube::textAt(*condition, {"status"}) == status;
+}
+
+// {resourceRules, excludeResourceRules, namespaceSelector, objectSelector}; `everything`: no rules are all.
+kube::CalledWebhook matchedBy(const kube::Value* resources, bool everything) {
+  kube::CalledWebhook matched;
+  kube::Errors ignored;  // what cannot be understood is left out
+  const auto readRules = [&](std::string_view field, std::vector<kube::RuleWithOperations>& rules) {
+    if (resources == nullptr || resources->asMap() == nullptr) return;
+    kube::Fields fields(*resources, "", "", ignored);
+    for (kube::Fields& rule : fields.items(field)) {
+      rules.push_back(kube::readRule(rule));
+      rules.back().names = rule.strings("resourceNames");
+    }
+  };
+  readRules("resourceRules", matched.matches.rules);
+  readRules("excludeResourceRules", matched.matches.excluded);
+  if (resources != nullptr) {
+    matched.matches.namespaceSelector = kube::selectorIn(*resources, "namespaceSelector");
+    matched.matches.objectSelector = kube::selectorIn(*resources, "objectSelector");
+  }
+  if (everything && matched.matches.rules.empty()) {
+    kube::RuleWithOperations& all = matched.matches.rules.emplace_back();
+    all.operations = all.groups = all.versions = all.resources = {"*"};
+  }
+  return matched;
+}
+
+// A MutatingAdmissionPolicy cannot match DELETE; its `*` means all other operations.
+void leaveOutDeletes(kube::CalledWebhook& policy) {
+  for (kube::RuleWithOperations& rule : policy.matches.rules) {
+    if (std::ranges::find(rule.operations, "*") != rule.operations.end())
+      rule.operations = {"CREATE", "UPDATE", "CONNECT"};
+    std::erase(rule.operations, "DELETE");
+  }
+}
+
+class CalledByApiServers {
+ public:
+  explicit CalledByApiServers(AssumptionNotes& notes) : notes_(notes), model_(notes.model) {}
+
+  void find() {
+    findReleased();
+    for (const auto& [key, object] : notes_.manifests) {
+      for (const kube::CalledWebhook& webhook : kube::webhooksOf(key.type, object->content))
+        addWebhook(*object, webhook);
+      if (key.type == kube::kCustomResourceDefinitions) addConversion(*object);
+      if (key.type == kube::kApiServices) addApiService(*object);
+      if (key.type == kube::kValidatingAdmissionPolicyBindings)
+        addPolicy(*object, kube::kValidatingAdmissionPolicies, "ValidatingAdmissionPolicy");
+      if (key.type == kube::kMutatingAdmissionPolicyBindings)
+        addPolicy(*object, kube::kMutatingAdmissionPolicies, "MutatingAdmissionPolicy");
+    }
+  }
+
+ private:
+  // Who removes the object's finalizers does so by an UPDATE; so does the garbage collector with its own, and
+  // where it strikes an owner from the object's list.
+  bool isUpdatedToGo(const SlotInfo& info, Slot slot) const {
+    return !info.removals.empty() || info.heldBit != 0 || info.policyBits != 0 || info.keptBit != 0 ||
+           info.owners.size() > 1 || released_.contains(slot);
+  }
+
+  // The objects that may get a finalizer of the garbage collector's, and those that it lets go with an owner.
+  void findReleased() {
+    std::vector<Slot> foreground;
+    const auto orphan = [this](Slot slot) {
+      released_.insert(slot);
+      for (const Slot dependent : model_.slots[slot].dependents) released_.insert(dependent);
+    };
+    for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
+      const uint16_t bits = model_.slots[slot].finalizersAtCreation;
+      if ((bits & cluster::kOrphanBit) != 0) orphan(slot);
+      const bool isJob = model_.slots[slot].kind == cluster::SlotKind::Job;
+      if ((bits & cluster::kForegroundBit) != 0 || (isJob && model_.slots[slot].timeToLive))
+        foreground.push_back(slot);
+    }
+    for (const cluster::ClientStep& step : model_.steps) {
+      if (model_.orphans(step)) orphan(step.object);
+      if (step.verb == cluster::ClientStep::Verb::Delete && step.hasPolicy &&
+          step.policy == cluster::PropagationPolicy::Foreground)
+        foreground.push_back(step.object);
+    }
+    // What is deleted in the foreground deletes in the same way what it owns that owns something.
+    std::set<Slot> seen;
+    for (size_t i = 0; i < foreground.size(); ++i) {
+      const Slot slot = foreground[i];
+      if (!seen.insert(slot).second) continue;
+      for (const Slot owned : model_.slots[slot].dependents)
+        if (!model_.slots[owned].dependents.empty()) foreground.push_back(owned);
+    }
+    released_.insert(seen.begin(), seen.end());
+  }
+
+  kube::ReviewedOperations reviewedOf(const kube::CalledWebhook& webhook, const SlotInfo& info,
+                                      Slot slot) const {
+    const Slot space = info.key.type == kube::kNamespaces ? slot : info.namespaceSlot;
+    return kube::reviewedOperations(webhook, info.key, info.forms.front().labels,
+                                    space == kNone ? nullptr : &model_.slots[space].forms.front().labels,
+                                    kube::servedVersions(info.key.type, crdOf(info)));
+  }
+
+  // The manifest of the CRD that defines its type; nullptr: there is none.
+  const kube::Value* crdOf(const SlotInfo& info) const {
+    const kube::Object* crd = notes_.object(kube::crdKey(info.key.type));
+    return crd == nullptr ? nullptr : &crd->content;
+  }
+
+  // It is asked about a request that ends an object of the goal.
+  bool isAskedAbout(const kube::CalledWebhook& webhook, const SlotInfo& info, Slot slot) const {
+    const kube::ReviewedOperations reviewed = reviewedOf(webhook, info, slot);
+    return reviewed.onDelete || (reviewed.onUpdate && isUpdatedToGo(info, slot)) ||
+           (reviewed.onCleanup && info.cleanupBit != 0);
+  }
+  bool isAskedAboutGoal(const kube::CalledWebhook& webhook) const {
+    const auto isAsked = [&](Slot slot) { return isAskedAbout(webhook, model_.slots[slot], slot); };
+    const auto isWritten = [&](Slot slot) { return reviewedOf(webhook, model_.slots[slot], slot).onUpdate; };
+    return std::ranges::any_of(notes_.compiled.goal, isAsked) || std::ranges::any_of(released_, isWritten);
+  }
+
+  // How somebody is reached of whom the machine cannot say whether he answers; empty: otherwise, or nobody is
+  // there.
+  std::string reachedBy(const kube::CallAddress& address) const {
+    if (address.isUrl()) return "it is reached by URL";
+    const std::string service = address.service.namespaceName + "/" + address.service.name;
+    const kube::Object* source = notes_.object(address.service);
+    if (source == nullptr || !kube::whyUnreachable(source->content, address.port).empty()) return {};
+    switch (kube::endpointSourceOf(source->content)) {
+      case kube::EndpointSource::ByHand:
+        return "its Service " + service + " has no selector, so somebody writes its endpoints";
+      case kube::EndpointSource::External:
+        return "its Service " + service + " leads out of the cluster";
+      case kube::EndpointSource::Pods:
+        break;
+    }
+    for (const auto& [key, one] : notes_.manifests) {
+      if (isUnfollowed(key) && isBehind(*source, address.port, *one))
+        return "the Pods of " + notes_.nameOf(key) + ", behind its Service " + service + ", are not followed";
+    }
+    return {};
+  }
+
+  // Calls of that port of the Service get to Pods of the object.
+  static bool isBehind(const kube::Object& service, int64_t port, const kube::Object& object) {
+    return criticalservice::isBehind(service, object) &&
+           criticalservice::hasPortNamed(object, kube::targetPortName(service.content, port));
+  }
+
+  // Of a type that the machine does not run, as Transition::fails() has it.
+  bool isUnfollowed(const kube::ObjectKey& key) const {
+    const auto slot = model_.find(key);
+    return slot && model_.slots[*slot].kind == cluster::SlotKind::Plain;
+  }
+
+  bool hasPodsBehind(const kube::CallAddress& address) const {
+    const kube::Object* source = notes_.object(address.service);
+    return source != nullptr && kube::whyUnreachable(source->content, address.port).empty() &&
+           std::ranges::any_of(notes_.manifests,
+                               [&](const auto& one) { return isBehind(*source, address.port, *one.second); });
+  }
+
+  void addWebhook(const kube::Object& configuration, const kube::CalledWebhook& webhook) {
+    if (webhook.isOfLastout()) return;
+    const std::string name = "the webhook " + configuration.key.name + "/" + webhook.name;
+    if (!webhook.failureIsIgnored) addJobTracking(configuration, webhook, name);
+    if (!isAskedAboutGoal(webhook)) return;
+    const std::string reached = reachedBy(webhook.address);
+    if (!reached.empty()) {
+      notes_.add(
+          configuration.key,
+          name + (webhook.failureIsIgnored ? " allows, if it answers: " : " answers and allows: ") + reached);
+    } else if (hasPodsBehind(webhook.address)) {
+      notes_.add(configuration.key,
+                 name + " allows what it is asked about: its Pods are followed, not its answers");
+    }
+    if (reached.empty() && !webhook.failureIsIgnored && webhook.hasMatchConditions)
+      notes_.add(configuration.key,
+                 name + " is asked about all that its rules match: its matchConditions are not evaluated");
+    if (reached.empty() && !webhook.failureIsIgnored && webhook.matchesExactly && namesVersions(webhook))
+      notes_.add(configuration.key,
+                 name +
+                     " is asked about requests of each version: its matchPolicy is Exact, and "
+                     "the versions of requests are not followed");
+  }
+
+  // The Job controller's finalizer keeps nothing in the machine.
+  void addJobTracking(const kube::Object& configuration, const kube::CalledWebhook& webhook,
+                      const std::string& name) {
+    std::vector<Slot> pods;
+    for (const Slot slot : notes_.compiled.goal) {
+      const SlotInfo& info = model_.slots[slot];
+      if (isTracked(info) && reviewedOf(webhook, info, slot).onUpdate) pods.push_back(slot);
+    }
+    if (!pods.empty())
+      notes_.add(configuration.key, name + " lets the Job controller take finalizer " +
+                                        std::string(kube::kJobTrackingFinalizer) + " off " +
+                                        notes_.names.list(pods) + ": that request is not followed");
+  }
+
+  // A Pod of a Job, or of one that is gone.
+  bool isTracked(const SlotInfo& info) const {
+    if (info.kind != cluster::SlotKind::Pod) return false;
+    const auto isJob = [this](const cluster::OwnerLink& link) {
+      return link.owner != kNone && model_.slots[link.owner].kind == cluster::SlotKind::Job;
+    };
+    const kube::Object* pod = notes_.object(info.key);
+    return std::ranges::any_of(info.owners, isJob) ||
+           (pod != nullptr && kube::hasFinalizer(pod->meta, kube::kJobTrackingFinalizer));
+  }
+
+  static bool namesVersions(const kube::CalledWebhook& webhook) {
+    return std::ranges::any_of(webhook.matches.rules, [](const kube::RuleWithOperations& rule) {
+      return std::ranges::find(rule.versions, "*") == rule.versions.end();
+    });
+  }
+
+  void addConversion(const kube::Object& crd) {
+    const auto address = kube::calledConversionOf(crd.content);
+    const auto slot = model_.find(crd.key);
+    const bool concerns = slot && std::ranges::any_of(notes_.compiled.goal, [&](Slot goal) {
+                            return model_.slots[goal].crd == *slot;
+                          });
+    const std::string reached = address && concerns ? reachedBy(*address) : std::string();
+    if (!reached.empty())
+      notes_.add(crd.key, "the conversion webhook of " + notes_.nameOf(crd.key) + " answers: " + reached);
+    if (address && slot && kube::collectorWaitsForAllTypes(model_.kubernetes) && typesGo() &&
+        collectorIsNeeded())
+      notes_.add(crd.key, "the garbage collector goes on while " + notes_.nameOf(crd.key) +
+                              " cannot be listed: in 1.26 it stops then, once a type has come or gone");
+  }
+
+  // Discovery changes with each of them.
+  bool typesGo() const {
+    return std::ranges::any_of(notes_.compiled.goal, [this](Slot slot) {
+      const kube::GroupResource& type = model_.slots[slot].key.type;
+      return type == kube::kCustomResourceDefinitions || type == kube::kApiServices;
+    });
+  }
+
+  // It has something of the goal to delete, or to let go.
+  bool collectorIsNeeded() const {
+    return std::ranges::any_of(notes_.compiled.goal, [this](Slot slot) {
+      return !model_.slots[slot].owners.empty() || released_.contains(slot);
+    });
+  }
+
+  void addApiService(const kube::Object& apiService) {
+    const auto address = kube::aggregatedServerOf(apiService.content);
+    const bool endsNamespaces = std::ranges::any_of(notes_.compiled.goal, [&](Slot slot) {
+      return model_.slots[slot].kind == cluster::SlotKind::Namespace;
+    });
+    const std::string reached = address && endsNamespaces ? reachedBy(*address) : std::string();
+    if (!reached.empty()) notes_.add(apiService.key, notes_.nameOf(apiService.key) + " answers: " + reached);
+    if (reached.empty() && address && endsNamespaces && hasPodsBehind(*address) &&
+        isCondition(apiService.content, "Available", "False"))
+      notes_.add(apiService.key,
+                 notes_.nameOf(apiService.key) + " answers: its condition Available is False");
+  }
+
+  // An admission policy does something by its bindings alone; one that mutates refuses what its expressions
+  // fail for.
+  void addPolicy(const kube::Object& binding, const kube::GroupResource& type, const std::string& kind) {
+    const kube::Value::List& actions = kube::listAt(binding.content, {"spec", "validationActions"});
+    const bool denies = actions.empty() || std::ranges::any_of(actions, [](const kube::Value& action) {
+                          return action.asString() != nullptr && *action.asString() == "Deny";
+                        });
+    const kube::Object* policy =
+        notes_.object({type, "", kube::textAt(binding.content, {"spec", "policyName"})});
+    if (policy == nullptr || !denies) return;
+    kube::CalledWebhook matched = matchedBy(policy->content.at({"spec", "matchConstraints"}), false);
+    if (type == kube::kMutatingAdmissionPolicies) leaveOutDeletes(matched);
+    const kube::CalledWebhook bound = matchedBy(binding.content.at({"spec", "matchResources"}), true);
+    const bool concerns = std::ranges::any_of(notes_.compiled.goal, [&](Slot slot) {
+      const SlotInfo& info = model_.slots[slot];
+      return isAskedAbout(matched, info, slot) && isAskedAbout(bound, info, slot);
+    });
+    if (concerns)
+      notes_.add(policy->key, "the " + kind + " " + policy->key.name +
+                                  " allows what it matches: its expressions are not evaluated");
+  }
+
+  AssumptionNotes& notes_;
+  const cluster::Model& model_;
+  std::set<Slot> released_;  // as of findReleased()
+};
+
+}  // namespace
+
+void assumeOfCalls(AssumptionNotes& notes) { CalledByApiServers(notes).find(); }
+
+}  // namespace lastout::replay

@@ -1,0 +1,210 @@
+// What is taken for granted about controllers that remove finalizers, in the files and outside of them.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "criticalservice/default_roles.h"
+#include "criticalservice/dependencies.h"
+#include "kube/fields.h"
+#include "kube/well_known.h"
+#include "manifestwork/manifest_work.h"
+#include "replay/assumption_notes.h"
+#include "replay/controller_needs.h"
+
+namespace lastout::replay {
+
+namespace {
+
+using cluster::kNone;
+using cluster::Slot;
+using cluster::SlotInfo;
+
+class Removers {
+ public:
+  explicit Removers(AssumptionNotes& notes) : notes_(notes), model_(notes.model) {}
+
+  void find() {
+    for (const Slot slot : notes_.compiled.goal) addOutside(slot);
+    addControllers();
+    addAgent();
+  }
+
+ private:
+  void addControllers() {
+    criticalservice::DependencyFinder finder;
+    std::vector<const kube::Object*> manifests;
+    for (const auto& [key, source] : notes_.manifests) {
+      finder.put(*source);
+      manifests.push_back(source);
+    }
+    const ControllerNeeds needs(model_, manifests);
+    for (uint32_t number = 0; number < model_.controllers.size(); ++number) {
+      if (workOf(number).empty()) continue;
+      const cluster::FinalizerController& controller = model_.controllers[number];
+      if (isOutside(number)) {
+        addUsageRemover(number);
+        continue;
+      }
+      const std::string name = "controller " + controller.name;
+      const std::string& evidence = notes_.scenario.controllers[number].evidence;
+      const std::string claim =
+          name + " removes finalizer " + controller.finalizer + " from " + toString(controller.from);
+      if (!evidence.empty()) notes_.add(model_.slots[controller.runsIn].key, claim + ": " + evidence, claim);
+      const std::string outside = name + " always works: it runs outside of the files";
+      if (controller.runsIn == kNone)
+        notes_.addOf(name, outside);
+      else
+        addRights(finder, name, model_.slots[controller.runsIn].key);
+      if (controller.runsIn != kNone) addJob(name, controller.runsIn);
+      if (controller.runsIn != kNone) addMissingRights(needs, number);
+      addActingWithoutRights(needs, number);
+    }
+  }
+
+  // What Pods, volumes or addresses make use of an object is not followed.
+  void addUsageRemover(uint32_t number) {
+    const cluster::FinalizerController& controller = model_.controllers[number];
+    if (!kube::isUsageFinalizer(controller.from, controller.finalizer)) return;
+    for (const Slot slot : workOf(number))
+      notes_.add(model_.slots[slot].key, "Kubernetes removes finalizer " + controller.finalizer + " from " +
+                                             notes_.names.of(slot) +
+                                             " once nothing uses it: whether something does is not followed");
+  }
+
+  // A controller in a Job works while that runs.
+  void addJob(const std::string& name, Slot runsIn) {
+    const SlotInfo& info = model_.slots[runsIn];
+    if (info.kind != cluster::SlotKind::Job && info.kind != cluster::SlotKind::CronJob) return;
+    notes_.add(info.key, name + " has done its work before " + notes_.nameOf(info.key) +
+                             " ends: when that is, the files do not say");
+  }
+
+  // What a controller acts through and is not in the files counts as there.
+  void addRights(const criticalservice::DependencyFinder& finder, const std::string& name,
+                 const kube::ObjectKey& workload) {
+    for (const criticalservice::Dependency& right : finder.rightsOf(workload)) {
+      if (model_.find(right.object) || criticalservice::isDefaultRole(right.object)) continue;
+      const bool isAccount = right.object.type == kube::kServiceAccounts;
+      notes_.add(right.object,
+                 name + " has the rights that it needs: " + notes_.nameOf(right.object) +
+                     (isAccount ? ", as which it runs, is not in the files"
+                                : ", which a binding of its ServiceAccount names, is not in the files"));
+    }
+  }
+
+  // Rights that no file gives may come from elsewhere, or nowhere.
+  void addMissingRights(const ControllerNeeds& needs, uint32_t number) {
+    const cluster::FinalizerController& controller = model_.controllers[number];
+    std::vector<Slot> lacking = workOf(number);
+    std::erase_if(lacking,
+                  [&](Slot slot) { return !needs.lacksRights(controller.runsIn, model_.slots[slot].key); });
+    if (lacking.empty()) return;
+    notes_.add(model_.slots[controller.runsIn].key,
+               "controller " + controller.name + " may take finalizer " + controller.finalizer + " off " +
+                   notes_.names.list(lacking) + ": no binding in the files lets its ServiceAccount update " +
+                   (lacking.size() == 1 ? "it" : "them"));
+  }
+
+  // The same of the ServiceAccounts as which it acts.
+  void addActingWithoutRights(const ControllerNeeds& needs, uint32_t number) {
+    std::map<kube::ObjectKey, std::vector<Slot>> lacking;
+    for (const Slot slot : workOf(number)) {
+      for (const kube::ObjectKey& account :
+           needs.actingWithoutRights(notes_.scenario.controllers[number], model_.slots[slot].key))
+        lacking[account].push_back(slot);
+    }
+    for (const auto& [account, objects] : lacking)
+      notes_.add(account, "controller " + model_.controllers[number].name + " may do its work for " +
+                              notes_.names.list(objects) + " as " + notes_.nameOf(account) +
+                              ": no binding in the files lets that ServiceAccount write in its namespace");
+  }
+
+  // Finalizers that a controller which runs outside of the files removes: it has put them on the object, or
+  // is to put them there.
+  void addOutside(Slot slot) {
+    const SlotInfo& info = model_.slots[slot];
+    const kube::Object* source = notes_.object(info.key);
+    if (source == nullptr) return;
+    const kube::Value& content = source->content;
+    const std::string& driver = kube::textAt(content, {"spec", "csi", "driver"});
+    if (info.key.type == kube::kServices)
+      addOutside(slot, "the cloud", kube::kLoadBalancerFinalizer,
+                 kube::textAt(content, {"spec", "type"}) == "LoadBalancer"
+                     ? "which its controller puts on a Service of type LoadBalancer"
+                     : "");
+    if (info.key.type == kube::kPersistentVolumes)
+      addOutside(
+          slot, "the provisioner" + (driver.empty() ? driver : " of " + driver), kube::kProvisionerFinalizer,
+          !driver.empty() && kube::textAt(content, {"spec", "persistentVolumeReclaimPolicy"}) == "Delete"
+              ? "which it puts on a volume that it is to delete"
+              : "");
+  }
+
+  // `gets`: why an object gets it that does not carry it; empty: it does not.
+  void addOutside(Slot slot, const std::string& who, std::string_view finalizer, const std::string& gets) {
+    const SlotInfo& info = model_.slots[slot];
+    const std::string claim = who + " lets " + notes_.nameOf(info.key) + " go";
+    const bool isRemoved = std::ranges::any_of(info.removals, [&](const cluster::Removal& removal) {
+      return isOutside(removal.controller) && model_.controllers[removal.controller].finalizer == finalizer;
+    });
+    const bool carries = std::ranges::find(info.finalizers, finalizer) != info.finalizers.end();
+    if (isRemoved)
+      notes_.add(info.key,
+                 claim + ": no file has the controller that removes finalizer " + std::string(finalizer),
+                 claim);
+    else if (!carries && !gets.empty())
+      notes_.add(info.key,
+                 claim + ": finalizer " + std::string(finalizer) + ", " + gets + ", is not in the files",
+                 claim);
+  }
+
+  // findOutsideRemovers() found it.
+  bool isOutside(uint32_t controller) const {
+    return model_.controllers[controller].runsIn == kNone &&
+           !notes_.scenario.controllers[controller].evidence.empty();
+  }
+
+  // The objects of the goal from which the controller removes its finalizer.
+  std::vector<Slot> workOf(uint32_t number) const {
+    std::vector<Slot> work;
+    for (const Slot slot : notes_.compiled.goal) {
+      const bool isRemoved =
+          std::ranges::any_of(model_.slots[slot].removals,
+                              [&](const cluster::Removal& removal) { return removal.controller == number; });
+      if (isRemoved) work.push_back(slot);
+    }
+    return work;
+  }
+
+  // The agent of ManifestWorks always works in the machine.
+  void addAgent() {
+    std::set<std::string> spaces;  // of works
+    bool works = false;
+    for (const Slot slot : notes_.compiled.goal) {
+      const SlotInfo& info = model_.slots[slot];
+      works = works || info.work != kNone;
+      if (info.kind == cluster::SlotKind::ManifestWork) spaces.insert(info.key.namespaceName);
+    }
+    if (!works) return;
+    for (const Slot slot : notes_.compiled.goal) {
+      const SlotInfo& info = model_.slots[slot];
+      if (info.kind == cluster::SlotKind::Pod || info.kind == cluster::SlotKind::ReplicaSet) continue;
+      const kube::ObjectKey& key = info.key;
+      const bool runsIt =
+          kube::isPartOfNamespace(manifestwork::kAgentNamespace, key.type, key.namespaceName, key.name);
+      const bool letsIt = key.type == kube::kRoleBindings && spaces.contains(key.namespaceName);
+      if (runsIt || letsIt)
+        notes_.add(key, "the agent finishes its ManifestWorks without " + notes_.nameOf(key) +
+                            ": what it needs is not followed");
+    }
+  }
+
+  AssumptionNotes& notes_;
+  const cluster::Model& model_;
+};
+
+}  // namespace
+
+void assumeOfControllers(AssumptionNotes& notes) { Removers(notes).find(); }
+
+}  // namespace lastout::replay
