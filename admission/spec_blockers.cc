@@ -24,8 +24,7 @@ class ContainerBlockers {
       const auto found = found_.find(one->key);
       if (found == found_.end()) continue;
       for (const SpecBlocker& blocker : found->second) {
-        // Its container takes along what it goes after, too; and all Namespaces wait for an APIService.
-        if (blocker.cause.empty() || blocker.reason == "DiscoveryFails") continue;
+        if (blocker.cause.empty()) continue;  // its container takes along what it goes after, too
         keep(kube::namespaceKey(one->key.namespaceName), blocker, one->key);
         if (blocker.keeps || blocker.stopsCleanup) keep(kube::crdKey(one->key.type), blocker, one->key);
       }
@@ -41,7 +40,9 @@ class ContainerBlockers {
 
   void keep(const kube::ObjectKey& container, const SpecBlocker& blocker, const kube::ObjectKey& one) {
     if (!names_.contains(container)) return;
-    Kept& kept = kept_[{container, blocker.field.empty() ? kube::toString(one) : blocker.field}];
+    const std::string asksFor =
+        blocker.field.empty() ? kube::toString(blocker.objects.front()) : blocker.field;
+    Kept& kept = kept_[{container, asksFor}];
     if (kept.objects.empty()) kept.blocker = blocker;
     if (kept.objects.empty() || kept.objects.back() != one) kept.objects.push_back(one);
   }

@@ -31,9 +31,9 @@ using SpecBlockers = std::unordered_map<kube::ObjectKey, std::vector<SpecBlocker
 
 // Where the objects come from.
 struct SpecSource {
-  std::string_view absent = "is not in the files";  // says that a Service is not there
-  // Returns true of a Service of which nobody knows whether it answers; empty: there is none.
-  std::function<bool(const kube::ObjectKey& service)> isUnknown = {};
+  bool isCluster = false;  // they were read from one, with the EndpointSlices of each Service; false: files
+  // Returns true of a Service or Namespace that could not be read; empty: there is none.
+  std::function<bool(const kube::ObjectKey& key)> isUnknown = {};
 };
 
 // Returns them by the object whose deletion they concern. The objects are all that there are, each once: a

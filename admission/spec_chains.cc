@@ -20,24 +20,23 @@ class ChainSearch {
     SpecChains result;
     add({graph::kNone, start, graph::EdgeKind::Requires});
     uint64_t edgesLeft = uint64_t{most} * kMostEdges;
-    for (uint32_t at = 0; at < reached_.size() && result.complete; ++at) {
+    for (uint32_t at = 0; at < reached_.size(); ++at) {
       const graph::Edge reached = reached_[at];
       if (graph::isObject(graph_, reached.target)) take(reached, result);
-      for (graph::OutEdges edges(graph_, reached.target); !edges.atEnd(); edges.next()) {
-        if (!blocks(edges.target())) continue;
-        result.complete = reached_.size() < most && edgesLeft-- > 0;
-        if (!result.complete) break;
-        add(edges.edge());
+      for (graph::OutEdges edges(graph_, reached.target); !edges.atEnd() && edgesLeft > 0; edges.next()) {
+        --edgesLeft;
+        if (!graph::blocks(graph_, edges.target()) || sources_.contains(edges.target())) continue;
+        if (reached_.size() < most)
+          add(edges.edge());
+        else
+          result.complete = false;
       }
     }
+    result.complete = result.complete && edgesLeft > 0;
     return result;
   }
 
  private:
-  bool blocks(graph::Vertex target) const {
-    return graph::isObject(graph_, target) || !graph::isMet(graph_, graph::conditionOf(graph_, target));
-  }
-
   void add(const graph::Edge& edge) {
     if (sources_.emplace(edge.target, edge.source).second) reached_.push_back(edge);
   }

@@ -33,9 +33,7 @@ bool isKeptByAttacher(const kube::Object& volume) {
 }
 
 // A Pod without a Node uses nothing; of a manifest nobody knows which it will have.
-bool mayUseStorage(const kube::Object& pod) {
-  return pod.meta.uid.empty() || !kube::textAt(pod.content, {"spec", "nodeName"}).empty();
-}
+bool mayUseStorage(const kube::Object& pod) { return pod.meta.uid.empty() || !kube::nodeOf(pod).empty(); }
 
 class StorageFinder {
  public:
@@ -68,7 +66,7 @@ class StorageFinder {
     if (isPod ? !mayUseStorage(object) : !criticalservice::mayHavePods(object)) return;
     for (const kube::MountedClaim& mounted : kube::claimsOf(podTemplate->find("spec"), object.key.name)) {
       const kube::ObjectKey claim{kube::kPersistentVolumeClaims, object.key.namespaceName, mounted.name};
-      if (!mounted.isEphemeral || (isPod && controls(object, claim)))
+      if (!mounted.isEphemeral || (isPod && controls(object, claim) && !kube::isShutDown(object)))
         (isPod ? pods_ : workloads_)[claim].push_back(&object);
     }
   }
@@ -146,7 +144,7 @@ class StorageFinder {
       if (one->key.type == kube::kVolumeAttachments && volumeNameOf(*one) == volume.key.name)
         attachments.push_back(one);
     }
-    if (kube::hasFinalizer(volume.meta, kube::kPvProtectionFinalizer) && !kube::isReleased(volume.content))
+    if (kube::hasFinalizer(volume.meta, kube::kPvProtectionFinalizer) && kube::mayBeInUse(volume.content))
       add(volume, "it stays while a claim is bound to it: ", claims);
     if (isKeptByAttacher(volume)) add(volume, "it stays while it is attached: ", attachments);
   }
@@ -161,9 +159,7 @@ class StorageFinder {
     const kube::Object* volume = object({kube::kPersistentVolumes, "", volumeNameOf(attachment)});
     const auto claim = volume == nullptr ? std::nullopt : kube::claimOf(volume->content);
     Objects pods = claim ? at(pods_, *claim) : Objects();
-    std::erase_if(pods, [&](const kube::Object* pod) {
-      return kube::textAt(pod->content, {"spec", "nodeName"}) != node;
-    });
+    std::erase_if(pods, [&](const kube::Object* pod) { return kube::nodeOf(*pod) != node; });
     if (!attachment.meta.deletionTimestamp) add(attachment, {}, pods);
     const std::string& problem = kube::textAt(attachment.content, {"status", "detachError", "message"});
     if (problem.empty()) return;
@@ -179,15 +175,20 @@ class StorageFinder {
   void addNode(const kube::Object& pod) {
     const kube::Object* node = object({kube::kNodes, "", kube::nodeThatEnds(pod)});
     if (node == nullptr) return;
-    const std::string why = kube::whyPodsStay(node->content);
-    if (why.empty()) return;
+    const std::string ready = kube::whyPodsStay(node->content);
+    if (ready.empty()) return;
+    // A kubelet that says False works, but may not be able to stop containers.
+    const bool isSilent = ready == "Unknown";
     const std::string name = kube::toString(node->key);
-    found_[pod.key].push_back({.keeps = true,
-                               .reason = "NodeNotReady",
-                               .message = name + " does not end it, because " + why +
-                                          "; bring it back, or, once that machine is off, delete " + name,
-                               .cause = why + ", so nobody ends its Pods",
-                               .objects = {node->key}});
+    const std::string why = "its condition Ready is " + ready;
+    found_[pod.key].push_back(
+        {.keeps = true,
+         .reason = "NodeNotReady",
+         .message = name + (isSilent ? " does" : " may") + " not end it, because " + why +
+                    (isSilent ? "; bring it back, or, once that machine is off, delete " + name
+                              : "; its other conditions and its events say why"),
+         .cause = why + (isSilent ? ", so nobody ends its Pods" : ", so it may not end its Pods"),
+         .objects = {node->key}});
   }
 
   const Objects& objects_;

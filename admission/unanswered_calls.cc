@@ -12,27 +12,11 @@
 #include "kube/api_calls.h"
 #include "kube/messages.h"
 #include "kube/well_known.h"
-#include "manifestwork/manifest_work.h"
 
 namespace lastout::admission {
 namespace {
 
 using criticalservice::FinalizerRemover;
-
-// Its consumers take an endpoint without that condition for a ready one.
-bool isReadyEndpoint(const kube::Value& endpoint) {
-  const kube::Value* ready = endpoint.at({"conditions", "ready"});
-  return ready == nullptr || ready->asBool() == nullptr || *ready->asBool();
-}
-
-// Who takes a finalizer off that no workload does; empty: it is not known.
-std::string_view builtInRemover(std::string_view finalizer) {
-  if (finalizer == kube::kForegroundFinalizer || finalizer == kube::kOrphanFinalizer)
-    return "the garbage collector";
-  if (finalizer == manifestwork::kWorkFinalizer || finalizer == manifestwork::kAppliedFinalizer)
-    return "its agent";
-  return finalizer.starts_with(kube::kFinalizerDomain) ? "lastout" : "";
-}
 
 class UnansweredFinder {
  public:
@@ -60,18 +44,20 @@ class UnansweredFinder {
     return found == byKey_.end() ? nullptr : found->second;
   }
 
-  // Why nobody answers; nullopt: somebody does.
+  bool isUnknown(const kube::ObjectKey& key) const { return source_.isUnknown && source_.isUnknown(key); }
+
+  // Returns why nobody answers; nullopt: somebody does.
   std::optional<std::string> whyNot(const kube::CallAddress& address) const {
-    if (address.isUrl() || (source_.isUnknown && source_.isUnknown(address.service))) return std::nullopt;
+    if (address.isUrl() || isUnknown(address.service)) return std::nullopt;
     const std::string name = "its Service " + address.service.namespaceName + "/" + address.service.name;
     const kube::Object* service = object(address.service);
-    if (service == nullptr) return name + " " + std::string(source_.absent);
+    if (service == nullptr) return name + (source_.isCluster ? " does not exist" : " is not in the files");
     if (const std::string why = kube::whyUnreachable(service->content, address.port); !why.empty())
       return name + " " + why;
     const kube::EndpointSource endpoints = kube::endpointSourceOf(service->content);
     if (endpoints == kube::EndpointSource::External) return std::nullopt;
     const std::vector<const kube::Object*> slices = slicesOf(address.service);
-    if (!slices.empty()) return whyNoEndpoint(slices, *service, address.port, name);
+    if (source_.isCluster || !slices.empty()) return whyNoEndpoint(slices, *service, address.port, name);
     if (endpoints == kube::EndpointSource::ByHand) return std::nullopt;
     return whyNoPod(*service, address.port, name);
   }
@@ -95,7 +81,7 @@ class UnansweredFinder {
                                                   const std::string& name) {
     bool isReady = false;
     for (const kube::Object* slice : slices) {
-      if (std::ranges::none_of(kube::listAt(slice->content, {"endpoints"}), isReadyEndpoint)) continue;
+      if (std::ranges::none_of(kube::listAt(slice->content, {"endpoints"}), kube::mayAnswer)) continue;
       if (kube::hasEndpointPort(slice->content, service.content, port)) return std::nullopt;
       isReady = true;
     }
@@ -119,17 +105,24 @@ class UnansweredFinder {
   void addWebhook(const kube::Object& configuration, const kube::CalledWebhook& webhook, size_t number) {
     if (webhook.failureIsIgnored) return;
     const auto why = whyNot(webhook.address);
-    if (!why || (webhook.isOfLastout() && object(webhook.address.service) == nullptr)) return;
+    const bool isElsewhere =
+        !source_.isCluster && webhook.isOfLastout() && object(webhook.address.service) == nullptr;
+    if (!why || isElsewhere) return;
     const std::string name = kube::toString(configuration.key);
-    SpecBlocker call{.reason = "WebhookFails",
-                     .message = "the webhook " + webhook.name + " of " + name + " does not answer, because " +
-                                *why + "; bring it back, or delete " + name,
-                     .field = name + "#webhooks[" + std::to_string(number) + "]",
-                     .cause = "its webhook " + webhook.name + " does not answer, because " + *why,
-                     .objects = {configuration.key}};
+    SpecBlocker call{
+        .reason = "WebhookFails",
+        .message = "the webhook " + webhook.name + " of " + name + " does not answer, because " + *why +
+                   "; bring it back, or delete " + name +
+                   (webhook.hasMatchConditions ? " (its matchConditions, which are not evaluated, may "
+                                                 "leave the request out)"
+                                               : ""),
+        .field = name + "#webhooks[" + std::to_string(number) + "]",
+        .cause = "its webhook " + webhook.name + " does not answer, because " + *why,
+        .objects = {configuration.key}};
     for (const kube::Object* one : objects_) {
       const bool isNamespace = one->key.type == kube::kNamespaces;
       const kube::Object* space = isNamespace ? one : object(kube::namespaceKey(one->key.namespaceName));
+      if (space == nullptr && mayBeLeftOut(webhook, one->key)) continue;
       const kube::Object* crd = object(kube::crdKey(one->key.type));
       const kube::ReviewedOperations reviewed = kube::reviewedOperations(
           webhook, one->key, one->meta.labels, space == nullptr ? nullptr : &space->meta.labels,
@@ -138,7 +131,14 @@ class UnansweredFinder {
     }
   }
 
-  // Of one call all that it refuses; `call`: with the message why nobody answers.
+  // The webhook selects Namespaces, and the object's could not be read.
+  bool mayBeLeftOut(const kube::CalledWebhook& webhook, const kube::ObjectKey& one) const {
+    return !one.namespaceName.empty() && isUnknown(kube::namespaceKey(one.namespaceName)) &&
+           webhook.matches.namespaceSelector != kube::LabelSelector();
+  }
+
+  // Adds all that one call refuses to the object, as one blocker; `call`: with the message why nobody
+  // answers.
   void add(const kube::Object& one, bool refusesDeletion, std::vector<std::string> refused,
            SpecBlocker call) {
     call.keeps = !refused.empty();
@@ -176,7 +176,7 @@ class UnansweredFinder {
     if (!removers_) removers_ = criticalservice::findFinalizerRemovers(objects_, types_);
     std::vector<std::string> known;
     for (const std::string& finalizer : one.meta.finalizers) {
-      const std::string_view builtIn = builtInRemover(finalizer);
+      const std::string_view builtIn = criticalservice::builtInRemoverOf(finalizer);
       if (!builtIn.empty()) known.push_back(finalizer + " by " + std::string(builtIn));
       for (const FinalizerRemover& remover : *removers_) {
         if (remover.from == one.key.type && remover.finalizer == finalizer)

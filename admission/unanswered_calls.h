@@ -8,10 +8,10 @@
 
 namespace lastout::admission {
 
-// Adds them to `found`; its parameters are those of specBlockersOf(). As in the machine
-// (cluster/transition.h), whoever is called by a URL, or by a Service that selects no Pods, answers; so does
-// lastout itself, where its Service is not among the objects. Where EndpointSlices of the Service are, they
-// say whether anybody is Ready; else its Pods are, and the workloads that make them.
+// Adds them to `found`; its parameters are those of specBlockersOf(). In a cluster the EndpointSlices of a
+// Service say whether anybody answers. In files they do where they are there; else its Pods do, and the
+// workloads that make them. As in the machine (cluster/transition.h), a Service of files that selects no Pods
+// answers, and so does lastout, which may run without being in the files. What is called by a URL answers.
 void addUnansweredCalls(const std::vector<const kube::Object*>& objects, const kube::ResourceMap& types,
                         const SpecSource& source, SpecBlockers& found);
 

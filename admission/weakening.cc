@@ -38,13 +38,14 @@ void addCriteria(const CriticalService& former, const CriticalService& now, std:
   if (!now.notUnderstood.empty()) return;  // it has one that is never met
   const std::vector<Criterion> criteria = writtenCriteria(now);
   for (const Criterion& criterion : writtenCriteria(former)) {
-    const Criterion* still = findStill(criteria, criterion);
-    if (still == nullptr && !exceptionFrom(criteria, criterion).empty())
+    const std::vector<Criterion> still = stillAsking(criteria, criterion);
+    if (still.empty() && !exceptionFrom(criteria, criterion).empty())
       found.push_back("spec.criteria has " + std::string(criticalservice::kExceptField) + " for " +
                       toString(criterion));
-    else if (still == nullptr)
+    else if (still.empty())
       found.push_back("spec.criteria does not have " + toString(criterion) + " any more");
-    else if (isMetIfNotInstalled(*still) && !isMetIfNotInstalled(criterion))
+    else if (std::ranges::all_of(still, criticalservice::isMetIfNotInstalled) &&
+             !isMetIfNotInstalled(criterion))
       found.push_back("spec.criteria has ifNotInstalled: Met for " + toString(criterion));
   }
 }

@@ -124,24 +124,32 @@ WhyRoot whyRoot(const graph::Graph& graph, const SpecChain& chain) {
   return result;
 }
 
-// The chain goes on to what keeps that object.
-bool goesOn(const graph::Graph& graph, const graph::RootBlocker& root, const SpecBlockers& specBlockers) {
+// Returns true if one of the chains ends where the root's object has its reason.
+bool goesOn(const graph::Graph& graph, const graph::RootBlocker& root, const SpecBlockers& specBlockers,
+            const std::vector<SpecChain>& chains) {
   if (root.kind != graph::RootBlocker::Kind::Object) return false;
   const auto found = specBlockers.find(graph.key(graph::objectOf(root.vertex)));
   const graph::EdgeKind kind = root.path.empty() ? graph::EdgeKind::Requires : root.path.back().kind;
-  return found != specBlockers.end() &&
-         std::ranges::any_of(found->second, [kind](const SpecBlocker& one) { return endsChain(one, kind); });
+  const auto isTold = [&](const SpecBlocker& one) {
+    return endsChain(one, kind) && std::ranges::any_of(chains, [&](const SpecChain& chain) {
+             return chain.blocker->cause == one.cause &&
+                    chain.blocker->objects.front() == one.objects.front();
+           });
+  };
+  return found != specBlockers.end() && std::ranges::any_of(found->second, isTold);
 }
 
 void addRoots(Why& result, ExplanationReader reader, const graph::Graph& graph, graph::Vertex start,
               const graph::Blockers& search, const SpecBlockers& specBlockers) {
   result.rootsLeftOut = search.rootsLeftOut;
   result.complete = search.complete;
+  const SpecChains found =
+      specBlockers.empty() ? SpecChains() : specChains(graph, start, specBlockers, kWhyLimits.vertices);
   for (const graph::RootBlocker& root : search.roots) {
-    if (!goesOn(graph, root, specBlockers)) result.roots.push_back(whyRoot(reader, graph, start, root));
+    if (!goesOn(graph, root, specBlockers, found.chains))
+      result.roots.push_back(whyRoot(reader, graph, start, root));
   }
   if (specBlockers.empty()) return;
-  const SpecChains found = specChains(graph, start, specBlockers, kWhyLimits.vertices);
   for (const SpecChain& chain : found.chains) result.roots.push_back(whyRoot(graph, chain));
   result.complete = result.complete && found.complete;
   std::ranges::stable_sort(result.roots, {}, [](const WhyRoot& root) { return root.path.size(); });

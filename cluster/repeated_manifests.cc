@@ -2,7 +2,6 @@
 // uses of the second must be the same.
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cluster/builder.h"
@@ -81,7 +80,8 @@ int64_t replicasIn(const kube::Object& object) {
   return replicas == nullptr || replicas->asInteger() == nullptr ? 1 : *replicas->asInteger();
 }
 
-// Of each webhook: whether its failures count, where it is served, and what it is called for.
+// Returns true if both have the same webhooks, as far as the machine uses them: whether their failures count,
+// where they are served, and what they are called for.
 bool sameWebhooks(const kube::Object& a, const kube::Object& b) {
   const std::vector<kube::CalledWebhook> left = kube::webhooksOf(a.key.type, a.content);
   const std::vector<kube::CalledWebhook> right = kube::webhooksOf(b.key.type, b.content);

@@ -132,7 +132,7 @@ prove::ProofChange compared(const prove::ScenarioPair& pair, const ProveOptions&
     return prove::removedScenario(pair.before->scenario.file, pair.before->scenario.name);
   prove::ProofScope question = scopeOf(*pair.now, options);
   const bool isUnchanged = prove::isUnchanged(pair);
-  question.isCompared = pair.before != nullptr && !isUnchanged;
+  question.findsAll = pair.before != nullptr && !isUnchanged;
   ProofReport now = prove(*pair.now, question, false, progress);
   if (isUnchanged) return prove::unchangedScenario(std::move(now), pair.before->scenario.file);
   if (pair.before == nullptr) return prove::addedScenario(std::move(now), pair.whyNoBefore);

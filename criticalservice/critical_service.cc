@@ -1,7 +1,7 @@
 #include "criticalservice/critical_service.h"
 
 #include <algorithm>
-#include <functional>
+#include <iterator>
 #include <utility>
 
 #include "kube/well_known.h"
@@ -9,18 +9,6 @@
 namespace lastout::criticalservice {
 
 namespace {
-
-// The criterion without its exception comes first: it asks for more.
-template <class AskForTheSame>
-const Criterion* findStillBy(const std::vector<Criterion>& criteria, const Criterion& criterion,
-                             AskForTheSame askForTheSame) {
-  for (const Criterion& wanted : {withoutException(criterion), criterion}) {
-    for (const Criterion& one : criteria) {
-      if (askForTheSame(one, wanted)) return &one;
-    }
-  }
-  return nullptr;
-}
 
 kube::Value text(std::string_view value) { return kube::Value{std::string(value), {}}; }
 
@@ -130,14 +118,20 @@ Criterion withoutException(Criterion criterion) {
   return criterion;
 }
 
-const Criterion* findStill(const std::vector<Criterion>& criteria, const Criterion& criterion) {
-  return findStillBy(criteria, criterion, [](const Criterion& one, const Criterion& other) {
-    return conditionOf(one) == conditionOf(other);
+std::vector<Criterion> stillAsking(const std::vector<Criterion>& criteria, const Criterion& criterion) {
+  const graph::Condition condition = conditionOf(criterion);
+  const graph::Condition whole = conditionOf(withoutException(criterion));
+  std::vector<Criterion> asking;
+  std::ranges::copy_if(criteria, std::back_inserter(asking), [&](const Criterion& one) {
+    return conditionOf(one) == condition || conditionOf(one) == whole;
   });
+  return asking;
 }
 
 bool isStillIn(const std::vector<Criterion>& criteria, const Criterion& criterion) {
-  return findStillBy(criteria, criterion, std::equal_to<>()) != nullptr;
+  const Criterion whole = withoutException(criterion);
+  return std::ranges::any_of(criteria,
+                             [&](const Criterion& one) { return one == criterion || one == whole; });
 }
 
 std::string exceptionFrom(const std::vector<Criterion>& criteria, const Criterion& criterion) {

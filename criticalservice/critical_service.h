@@ -114,10 +114,9 @@ bool isMetIfNotInstalled(const Criterion& criterion);
 bool leavesOut(const FinalizerCriterion& criterion, const kube::ObjectKey& object);
 // The same criterion without `exceptProviderNamespace`.
 Criterion withoutException(Criterion criterion);
-// Returns the criterion by which it goes on to be asked for what `criterion` asks for: one that leaves
-// nothing out, else the same; nullptr: there is neither. `ifNotInstalled` does not count, nor what nobody
-// wrote.
-const Criterion* findStill(const std::vector<Criterion>& criteria, const Criterion& criterion);
+// Returns those of the criteria that go on asking for all that `criterion` asks for: the same, and the same
+// without its exception. `ifNotInstalled` does not count, nor what nobody wrote.
+std::vector<Criterion> stillAsking(const std::vector<Criterion>& criteria, const Criterion& criterion);
 // Returns true if there is such a criterion that is otherwise the same in all.
 bool isStillIn(const std::vector<Criterion>& criteria, const Criterion& criterion);
 // Returns the namespace that is left out where it goes on to be asked for all else of what `criterion` asks

@@ -21,22 +21,32 @@ namespace {
 // A finalizer on the objects of one type.
 using OfType = std::pair<kube::GroupResource, std::string>;
 
-// Those that the control plane removes. Controllers that are installed beside it have others in its domains:
-// "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection".
-bool isOfControlPlane(std::string_view finalizer) {
-  static constexpr std::string_view kFinalizers[] = {
-      kube::kForegroundFinalizer,    kube::kOrphanFinalizer,       kube::kCrdCleanupFinalizer,
-      kube::kNamespaceSpecFinalizer, kube::kJobTrackingFinalizer,  kube::kPvcProtectionFinalizer,
-      kube::kPvProtectionFinalizer,  kube::kPvControllerFinalizer, kube::kResourceClaimFinalizer,
-      kube::kVacProtectionFinalizer, kube::kServiceCidrFinalizer};
-  return std::ranges::find(kFinalizers, finalizer) != std::end(kFinalizers);
-}
+struct BuiltInRemover {
+  std::string_view finalizer;
+  std::string_view name;
+};
 
-bool isOfKnownController(std::string_view finalizer) {
-  return isOfControlPlane(finalizer) || finalizer == manifestwork::kWorkFinalizer ||
-         finalizer == manifestwork::kAppliedFinalizer || finalizer == kube::kAppliedObjectsFinalizer ||
-         finalizer == kube::kCriteriaFinalizer;
-}
+constexpr std::string_view kCollector = "the garbage collector";
+constexpr std::string_view kControllerManager = "kube-controller-manager";
+constexpr std::string_view kAgent = "its agent";
+
+// By their whole names: other controllers use names below kubernetes.io, too, such as
+// "snapshot.storage.kubernetes.io/volumesnapshot-bound-protection".
+constexpr BuiltInRemover kBuiltInRemovers[] = {
+    {kube::kForegroundFinalizer, kCollector},
+    {kube::kOrphanFinalizer, kCollector},
+    {kube::kCrdCleanupFinalizer, "kube-apiserver"},
+    {kube::kNamespaceSpecFinalizer, kControllerManager},
+    {kube::kJobTrackingFinalizer, kControllerManager},
+    {kube::kPvcProtectionFinalizer, kControllerManager},
+    {kube::kPvProtectionFinalizer, kControllerManager},
+    {kube::kPvControllerFinalizer, kControllerManager},
+    {kube::kResourceClaimFinalizer, kControllerManager},
+    {kube::kVacProtectionFinalizer, kControllerManager},
+    {kube::kServiceCidrFinalizer, kControllerManager},
+    {manifestwork::kWorkFinalizer, kAgent},
+    {manifestwork::kAppliedFinalizer, kAgent},
+};
 
 class Finder {
  public:
@@ -95,7 +105,7 @@ class Finder {
   void addCarrier(const kube::GroupResource& type, const kube::Object& object,
                   const std::vector<std::string>& finalizers) {
     for (const std::string& finalizer : finalizers)
-      if (!isOfKnownController(finalizer)) carriers_[{type, finalizer}].push_back(&object);
+      if (builtInRemoverOf(finalizer).empty()) carriers_[{type, finalizer}].push_back(&object);
   }
 
   // Returns true if the machine runs the Pods of that type.
@@ -254,6 +264,12 @@ class Finder {
 };
 
 }  // namespace
+
+std::string_view builtInRemoverOf(std::string_view finalizer) {
+  const auto* const found = std::ranges::find(kBuiltInRemovers, finalizer, &BuiltInRemover::finalizer);
+  if (found != std::end(kBuiltInRemovers)) return found->name;
+  return finalizer.starts_with(kube::kFinalizerDomain) ? "lastout" : "";
+}
 
 std::vector<FinalizerRemover> findFinalizerRemovers(const std::vector<const kube::Object*>& objects,
                                                     const kube::ResourceMap& types) {

@@ -3,11 +3,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/object.h"
 
 namespace lastout::criticalservice {
+
+// Returns who removes a finalizer that belongs to Kubernetes, to the ManifestWork agent or to lastout: "the
+// garbage collector"; empty: it is none of these.
+std::string_view builtInRemoverOf(std::string_view finalizer);
 
 // A workload that removes a finalizer from the objects of a type.
 struct FinalizerRemover {

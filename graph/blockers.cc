@@ -15,13 +15,13 @@ bool isMet(const Graph& graph, ConditionId condition) {
   return graph.holders(condition) == 0 && believable(graph.knowledge(condition));
 }
 
-namespace {
-
-constexpr uint32_t kMostGoingAlong = 100'000;  // edges that are looked at
-
 bool blocks(const Graph& graph, Vertex target) {
   return isObject(graph, target) || !isMet(graph, conditionOf(graph, target));
 }
+
+namespace {
+
+constexpr uint32_t kMostGoingAlong = 100'000;  // edges that are looked at
 
 void addDirect(const Graph& graph, ConditionId condition, EdgeKind kind, const BlockerLimits& limits,
                Blockers& result) {

@@ -50,6 +50,8 @@ struct Blockers {
 
 // True when nothing holds the condition, and that can be believed.
 bool isMet(const Graph& graph, ConditionId condition);
+// Returns true of an object, and of a condition that is not met: what goes after it has to wait.
+bool blocks(const Graph& graph, Vertex target);
 
 // What blocks an object or a condition. Met conditions block nothing; so without blockers both lists are
 // empty. A Namespace or CRD that is not being deleted may be blocked by what it would take along alone: then

@@ -198,6 +198,14 @@ std::string targetPortName(const Value& service, int64_t port) {
   return found == nullptr ? std::string() : textAt(*found, {"targetPort"});
 }
 
+bool mayAnswer(const Value& endpoint) {
+  const auto condition = [&](std::string_view name, bool isDefault) {
+    const Value* value = endpoint.at({"conditions", name});
+    return value == nullptr || value->asBool() == nullptr ? isDefault : *value->asBool();
+  };
+  return condition("ready", true) || (condition("serving", false) && condition("terminating", false));
+}
+
 bool hasEndpointPort(const Value& slice, const Value& service, int64_t port) {
   const Value* called = portOf(service, port);
   const Value::List& ports = listAt(slice, {"ports"});

@@ -91,6 +91,9 @@ std::string targetPortName(const Value& service, int64_t port);
 // Why nobody is behind that port: no Pod of the Service has a port of that name. As whyUnreachable().
 std::string lacksTargetPort(const std::string& name);
 
+// Returns true if calls get to that entry of a slice's endpoints: it is Ready, or its conditions do not say,
+// or it still serves while it terminates, as kube-proxy uses where no other endpoint is left.
+bool mayAnswer(const Value& endpoint);
 // True if the Service's EndpointSlice has endpoints for that port: they have a port of the same name.
 bool hasEndpointPort(const Value& slice, const Value& service, int64_t port);
 

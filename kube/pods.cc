@@ -42,7 +42,16 @@ std::optional<ObjectKey> claimOf(const Value& volume) {
                {"spec", "claimRef", "name"});
 }
 
-bool isReleased(const Value& volume) { return textAt(volume, {"status", "phase"}) == "Released"; }
+bool isReleased(const Value& volume) {
+  const std::string& phase = textAt(volume, {"status", "phase"});
+  return phase == "Released" || phase == "Failed";  // Failed: it could not be reclaimed after that
+}
+
+// As isBeingUsed() of kube-controller-manager's pv-protection has it.
+bool mayBeInUse(const Value& volume) {
+  const std::string& phase = textAt(volume, {"status", "phase"});
+  return phase.empty() || phase == "Bound";
+}
 
 bool isBound(const ObjectKey& claim, const std::optional<ObjectKey>& volumeOfClaim, const ObjectKey& volume,
              const std::optional<ObjectKey>& claimOfVolume) {
@@ -50,21 +59,30 @@ bool isBound(const ObjectKey& claim, const std::optional<ObjectKey>& volumeOfCla
   return volumeOfClaim == volume;
 }
 
+const std::string& nodeOf(const Object& pod) { return textAt(pod.content, {"spec", "nodeName"}); }
+
+bool isShutDown(const Object& pod) {
+  return pod.meta.deletionTimestamp && pod.meta.deletionGracePeriodSeconds == 0;
+}
+
 std::string nodeThatEnds(const Object& pod) {
   const bool hasStopped =
-      isFinalPhase(textAt(pod.content, {"status", "phase"})) ||
-      (pod.meta.deletionTimestamp && pod.meta.deletionGracePeriodSeconds.value_or(1) == 0);
-  return hasStopped ? std::string() : textAt(pod.content, {"spec", "nodeName"});
+      pod.meta.deletionTimestamp ? isShutDown(pod) : isFinalPhase(textAt(pod.content, {"status", "phase"}));
+  return hasStopped ? std::string() : nodeOf(pod);
+}
+
+std::string whyNotReady(const Value& node) {
+  const Value* ready = statusCondition(node, "Ready");
+  const std::string status = ready == nullptr ? "True" : textAt(*ready, {"status"});
+  return status == "True" ? std::string() : status;
 }
 
 std::string whyPodsStay(const Value& node) {
-  const Value* ready = statusCondition(node, "Ready");
-  const std::string status = ready == nullptr ? "True" : textAt(*ready, {"status"});
   const Value::List& taints = listAt(node, {"spec", "taints"});
   const bool isOutOfService = std::any_of(taints.begin(), taints.end(), [](const Value& taint) {
     return textAt(taint, {"key"}) == kOutOfServiceTaint;
   });
-  return status == "True" || isOutOfService ? std::string() : "its condition Ready is " + status;
+  return isOutOfService ? std::string() : whyNotReady(node);
 }
 
 }  // namespace lastout::kube

@@ -30,16 +30,26 @@ std::optional<ObjectKey> volumeOf(const Value& claim);
 std::optional<ObjectKey> claimOf(const Value& volume);
 // Returns true if the claim of the volume was deleted: one that has its name now is another.
 bool isReleased(const Value& volume);
+// Returns true if kube-controller-manager's pv-protection may keep the volume: its phase is Bound, or nothing
+// has told its phase yet.
+bool mayBeInUse(const Value& volume);
 // Returns true if the claim is bound to the volume; `volumeOfClaim` and `claimOfVolume`: as of volumeOf() and
 // claimOf().
 bool isBound(const ObjectKey& claim, const std::optional<ObjectKey>& volumeOfClaim, const ObjectKey& volume,
              const std::optional<ObjectKey>& claimOfVolume);
 
+// Returns the name of the Node that runs the Pod; empty: none does yet.
+const std::string& nodeOf(const Object& pod);
+// Returns true if the Pod's kubelet has said that it has stopped: it terminates, without a grace period.
+bool isShutDown(const Object& pod);
 // Returns the Node whose kubelet has to say that the Pod has stopped before it ends; empty: none has to. An
-// API server ends at once what no Node has, or has finished; a Pod without a grace period has stopped.
+// API server ends at once what no Node has, and what has finished when it is deleted.
 std::string nodeThatEnds(const Object& pod);
-// Returns why the Node does not say that its Pods have stopped: "its condition Ready is Unknown"; empty: it
-// does, or the Pod garbage collector acts for it because of the taint node.kubernetes.io/out-of-service.
+// Returns the status of the Node's condition Ready where that is not True: "Unknown" if its kubelet is
+// silent; empty: it is, or nothing has told.
+std::string whyNotReady(const Value& node);
+// Returns whyNotReady(), if the Node may therefore not say that its Pods have stopped; empty: it does, or the
+// Pod garbage collector acts for it because of the taint node.kubernetes.io/out-of-service.
 std::string whyPodsStay(const Value& node);
 
 }  // namespace lastout::kube

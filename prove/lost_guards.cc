@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "kube/messages.h"
@@ -31,6 +32,16 @@ struct GuardingCriterion {
   std::string service;
 };
 
+// Adds one that asks for the same.
+void add(GuardingCriterion& known, const GuardingCriterion& other) {
+  known.isAtStart = known.isAtStart || other.isAtStart;
+  known.isLenient = known.isLenient && other.isLenient;
+  if (!isWeaker(other.intent, known.intent)) return;
+  known.criterion = other.criterion;
+  known.intent = other.intent;
+  known.service = other.service;
+}
+
 struct GuardedProvider {
   std::vector<std::string> services;
   std::map<std::string, GuardingCriterion> criteria;  // by their words
@@ -54,13 +65,8 @@ GuardedProviders providersOf(const Model& model) {
     if (service.enforcement == EnforcementMode::Deny) provider.enforcement = EnforcementMode::Deny;
     const bool isAtStart = model.slots[model.services[i]].presentAtStart;
     for (const Criterion& criterion : criticalservice::writtenCriteria(service)) {
-      GuardingCriterion& known = provider.criteria[criticalservice::toString(criterion)];
-      known.criterion = criterion;
-      known.isAtStart = known.isAtStart || isAtStart;
-      known.isLenient = known.isLenient && isMetIfNotInstalled(criterion);
-      if (!isWeaker(service.intent, known.intent)) continue;
-      known.intent = service.intent;
-      known.service = provider.services.back();
+      add(provider.criteria[criticalservice::toString(criterion)],
+          {criterion, isAtStart, isMetIfNotInstalled(criterion), service.intent, provider.services.back()});
     }
   }
   return providers;
@@ -72,11 +78,14 @@ std::vector<Criterion> criteriaOf(const GuardedProvider& provider) {
   return criteria;
 }
 
-// By which it goes on to be asked for what the criterion asks for; nullptr: by none.
-const GuardingCriterion* findCriterion(const GuardedProvider& provider, const Criterion& criterion) {
-  const std::vector<Criterion> criteria = criteriaOf(provider);
-  const Criterion* still = findStill(criteria, criterion);
-  return still == nullptr ? nullptr : &provider.criteria.at(criticalservice::toString(*still));
+// Returns what those criteria guard together that go on asking for what this one asks for; nullopt: none
+// does.
+std::optional<GuardingCriterion> stillGuarding(const GuardedProvider& provider, const Criterion& criterion) {
+  const std::vector<Criterion> still = stillAsking(criteriaOf(provider), criterion);
+  if (still.empty()) return std::nullopt;
+  GuardingCriterion together;
+  for (const Criterion& one : still) add(together, provider.criteria.at(criticalservice::toString(one)));
+  return together;
 }
 
 // True if what the criterion waits for is there, or could be.
@@ -147,8 +156,8 @@ class GuardComparer {
                       const GuardedProvider& current) {
     std::map<std::string, std::vector<std::string>> criteria;  // by the CriticalService that may go
     for (const auto& [words, criterion] : former.criteria) {
-      const GuardingCriterion* found = findCriterion(current, criterion.criterion);
-      if (found != nullptr && isWeaker(criterion.intent, found->intent))
+      const std::optional<GuardingCriterion> found = stillGuarding(current, criterion.criterion);
+      if (found && isWeaker(criterion.intent, found->intent))
         criteria[found->service].push_back(criticalservice::toString(found->criterion));
     }
     for (const auto& [service, words] : criteria)
@@ -183,8 +192,8 @@ class GuardComparer {
 
   void compareCriterion(const std::string& provider, const std::string& words,
                         const GuardingCriterion& criterion, const GuardedProvider& current) {
-    const GuardingCriterion* found = findCriterion(current, criterion.criterion);
-    if (found == nullptr) {
+    const std::optional<GuardingCriterion> found = stillGuarding(current, criterion.criterion);
+    if (!found) {
       if (!isAbout(now_, criterion.criterion))
         result_.notes.push_back(provider + " no longer waits for " + words + ", which is not there either");
       else if (const std::string except = exceptionFrom(criteriaOf(current), criterion.criterion);

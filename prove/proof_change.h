@@ -53,7 +53,7 @@ struct ProofChange {
   std::vector<std::string> notes;     // what else is to be told: sentences without their full stops
 };
 
-// A scenario with what its proof found, made with ProofScope::isCompared. Both proofs of a comparison answer
+// A scenario with what its proof found, made with ProofScope::findsAll. Both proofs of a comparison answer
 // the question that is asked now: where the end that is expected is another one, the former scenario is
 // proven with that of now.
 struct ProvenScenario {

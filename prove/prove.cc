@@ -22,12 +22,12 @@ bool isThere(const uint64_t* state, const cluster::Layout& layout, Slot slot) {
 class Prover {
  public:
   Prover(const replay::Compiled& compiled, const cluster::Machine& machine, const ScenarioSystem& teardown,
-         const Exploration& found, bool isCompared)
+         const Exploration& found, bool findsAll)
       : compiled_(compiled),
         layout_(machine.layout()),
         teardown_(teardown),
         found_(found),
-        isCompared_(isCompared) {}
+        findsAll_(findsAll) {}
 
   Proof proof() const {
     Proof proof;
@@ -43,11 +43,11 @@ class Prover {
         proof.broken.push_back(broken(violation));
       }
     }
-    if (isCompared_ && proof.unsafe) addUnsafeCommits(proof);
+    if (findsAll_ && proof.unsafe) addUnsafeCommits(proof);
     const std::vector<bool> canReach = canReachGoal(found_);
     if (const std::optional<uint32_t> doomed = firstDoomed(canReach)) {
       proof.stuck = stuckEnd(trapFrom(found_, *doomed));
-      if (isCompared_) addEnds(canReach, proof);
+      if (findsAll_) addEnds(canReach, proof);
     }
     proof.verdict = verdict(proof);
     return proof;
@@ -232,7 +232,7 @@ class Prover {
   const cluster::Layout& layout_;
   const ScenarioSystem& teardown_;
   const Exploration& found_;
-  bool isCompared_;
+  bool findsAll_;
 };
 
 }  // namespace
@@ -242,7 +242,7 @@ Proof proveScenario(const replay::Compiled& compiled, const ProofScope& question
   const cluster::Machine machine(compiled.model);
   const ScenarioSystem teardown(machine, compiled, question.orders);
   const Exploration found = Explorer(teardown, question.bounds).run(progress);
-  Proof proof = Prover(compiled, machine, teardown, found, question.isCompared).proof();
+  Proof proof = Prover(compiled, machine, teardown, found, question.findsAll).proof();
   if (question.certifies && proof.verdict == ProofResult::Proven) proof.certificate = certificateOf(found);
   return proof;
 }

@@ -82,10 +82,10 @@ inline constexpr size_t kMostEnds = 100;
 
 struct ProofScope {
   Bounds bounds;
-  bool orders = true;  // `before` and `never` have to hold in every order; where a scenario is expected to
-                       // get stuck they tell of the one order that does
-  bool isCompared = false;  // find Proof::ends and Proof::unsafeCommits, too
-  bool certifies = false;   // make Proof::certificate; the bounds are to be within kMostCertifiedStates
+  bool orders = true;     // `before` and `never` have to hold in every order; where a scenario is expected to
+                          // get stuck they tell of the one order that does
+  bool findsAll = false;  // find Proof::ends and Proof::unsafeCommits, too
+  bool certifies = false;  // make Proof::certificate; the bounds are to be within kMostCertifiedStates
 };
 
 // Explores every order. The same scenario and scope give the same proof.

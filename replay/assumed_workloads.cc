@@ -95,8 +95,7 @@ class NeededWorkloads {
       if (isNeeded) needed.push_back(slot);
       if (isNeeded && model_.slots[slot].owners.empty()) bare.push_back(slot);
     }
-    const kube::Value* ready = kube::statusCondition(node.content, "Ready");
-    const bool isNotReady = ready != nullptr && kube::textAt(*ready, {"status"}) != "True";
+    const bool isNotReady = !kube::whyNotReady(node.content).empty();
     const std::string name = "node " + node.key.name;
     if (!kube::whyPodsStay(node.content).empty() && !going.empty())
       notes_.add(node.key, name + " stops " + notes_.names.list(going) + ": its condition Ready is not True");
@@ -114,8 +113,7 @@ class NeededWorkloads {
     for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
       if (model_.slots[slot].kind != SlotKind::Pod) continue;
       const kube::Object* pod = notes_.object(model_.slots[slot].key);
-      if (pod != nullptr && kube::textAt(pod->content, {"spec", "nodeName"}) == node)
-        pods.emplace_back(slot, pod);
+      if (pod != nullptr && kube::nodeOf(*pod) == node) pods.emplace_back(slot, pod);
     }
     return pods;
   }

@@ -84,7 +84,7 @@ std::vector<Slot> ControllerNeeds::matches(const kube::ObjectPattern& pattern, S
   return slots;
 }
 
-// Without ways that take more than another: of Kubernetes' own roles nothing may be in the scenario.
+// Leaves out each way that takes more than another. Nothing of Kubernetes' own roles may be in the scenario.
 std::vector<std::vector<Slot>> ControllerNeeds::slotsOf(
     const criticalservice::WritingRights::Ways& ways) const {
   std::vector<std::vector<Slot>> result;

@@ -112,7 +112,7 @@ class Loader {
 
   void addDeletion(const std::string& reference) {
     const auto pattern = kube::parsePattern(reference, scenario_.types);
-    // Of a type whose CRD has an error that is told.
+    // Its type's CRD has an error, which was told.
     if (!pattern && lackingWords_.contains(kube::lowerCase(reference.substr(0, reference.find('/'))))) return;
     if (!pattern) {
       errors_.push_back({"--delete " + kube::inQuotes(reference) + ": " + pattern.error().message, {}, {}});

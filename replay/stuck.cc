@@ -22,7 +22,7 @@ using cluster::Slot;
 using cluster::SlotKind;
 using criticalservice::UnremovedFinalizer;
 
-const std::string kAnd = ", and ";  // between the requests that one webhook refuses
+constexpr std::string_view kAnd = ", and ";  // between the requests that one webhook refuses
 
 class Explainer {
  public:
@@ -342,18 +342,19 @@ class Explainer {
     if (dead.sentence.empty()) return false;
     add(result, dead.configurations);
     for (std::string& reason : result.reasons) {
-      if (joinedRefusal(reason, who, dead.sentence)) return true;
+      if (joinRefusal(reason, who, dead.sentence)) return true;
     }
     result.reasons.push_back(who + dead.sentence);
     return true;
   }
 
-  // Of several requests that the same webhooks refuse, these are told once. False: the reason is another one.
-  static bool joinedRefusal(std::string& reason, const std::string& who, const std::string& webhooks) {
+  // Joins two requests that the same webhooks refuse into one reason. Returns false if the reason is another.
+  static bool joinRefusal(std::string& reason, const std::string& who, const std::string& webhooks) {
     if (!reason.ends_with(": " + webhooks)) return false;
     const std::string told = reason.substr(0, reason.size() - webhooks.size());
-    if (told != who && !told.ends_with(kAnd + who))
-      reason = told.substr(0, told.size() - std::string_view(": ").size()) + kAnd + who + webhooks;
+    const std::string joined = std::string(kAnd) + who;
+    if (told != who && !told.ends_with(joined))
+      reason = told.substr(0, told.size() - std::string_view(": ").size()) + joined + webhooks;
     return true;
   }
 

@@ -35,15 +35,17 @@ class SpecReader {
     readCallers();
     std::vector<const kube::Object*> all;
     for (const kube::Object& one : objects_) all.push_back(&one);
-    const auto isUnknown = [this](const kube::ObjectKey& key) { return unknown_.contains(key); };
-    cluster_.specBlockers = admission::specBlockersOf(all, cluster_.types, {"does not exist", isUnknown});
+    const auto isUnknown = [this](const kube::ObjectKey& key) {
+      return unknown_.contains(key) || (key.type == kube::kNamespaces && found(key) == nullptr);
+    };
+    cluster_.specBlockers = admission::specBlockersOf(all, cluster_.types, {true, isUnknown});
     addToGraph();
     admission::requireSpecBlockers(cluster_.graph, cluster_.specBlockers);
     return sentence();
   }
 
  private:
-  // The whole object, read once; nullptr: it is not there, or cannot be read.
+  // Reads the whole object once; nullptr: it is not there, or cannot be read.
   const kube::Object* get(const kube::ObjectKey& key) {
     if (!seen_.insert(key).second) return found(key);
     const kube::ResourceType* type = cluster_.types.find(key.type);
@@ -67,7 +69,7 @@ class SpecReader {
     return found == byKey_.end() ? nullptr : found->second;
   }
 
-  // What is not served is not there. Returns whether all of it was read.
+  // Lists a type; one that is not served has no objects. Returns true if all of it was read.
   bool list(const kube::GroupResource& name, const std::string& space, Content content,
             const std::string& selector = {}) {
     const kube::ResourceType* type = cluster_.types.find(name);
@@ -86,7 +88,7 @@ class SpecReader {
     return page->continueToken.empty();
   }
 
-  // Of what is in a Namespace, or of a CRD's type, the labels: webhooks may select by them.
+  // Reads the labels of what is in a Namespace, or of a CRD's instances: webhooks may select by them.
   void readContent() {
     if (asked_.type == kube::kCustomResourceDefinitions) {
       list(kube::definedBy(asked_.name), {}, Content::Metadata);
@@ -125,7 +127,9 @@ class SpecReader {
     if (asked_.type != kube::kPersistentVolumes) return;
     list(kube::kVolumeAttachments, {}, Content::Whole);
     const auto claim = kube::claimOf(object.content);
-    if (claim && get(*claim) != nullptr) readPods(*claim);
+    if (!claim || get(*claim) == nullptr) return;
+    get(kube::namespaceKey(claim->namespaceName));
+    readPods(*claim);
   }
 
   void readPods(const kube::ObjectKey& claim) { list(kube::kPods, claim.namespaceName, Content::Whole); }
@@ -160,7 +164,8 @@ class SpecReader {
 
   void readService(const kube::ObjectKey& service) {
     if (get(service) == nullptr) return;
-    const bool isRead = list(kube::kEndpointSlices, service.namespaceName, Content::Whole,
+    const bool isRead = cluster_.types.find(kube::kEndpointSlices) != nullptr &&
+                        list(kube::kEndpointSlices, service.namespaceName, Content::Whole,
                              std::string(kube::kServiceNameLabel) + "=" + service.name);
     if (!isRead) unknown_.insert(service);
   }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "kube/api_calls.h"
 #include "kube/value.h"
 
 namespace lastout::server {
@@ -48,8 +49,7 @@ kube::Result<std::vector<client::ServerAddress>> apiAddressesIn(const kube::Valu
   if (!port) return noSlice("it names no port");
   std::vector<client::ServerAddress> found;
   for (const kube::Value& endpoint : kube::listAt(slice, {"endpoints"})) {
-    const kube::Value* ready = endpoint.at({"conditions", "ready"});
-    if (ready != nullptr && ready->asBool() != nullptr && !*ready->asBool()) continue;
+    if (!kube::mayAnswer(endpoint)) continue;
     for (const kube::Value& address : kube::listAt(endpoint, {"addresses"})) {
       if (found.size() == kMostApiServers) return found;
       if (address.asString() != nullptr && isIpAddress(*address.asString()))

@@ -240,6 +240,10 @@ TEST(WeakerThan, ComparesEachField) {
               ElementsAre("spec.criteria has exceptProviderNamespace for finalizer example.com/f on "
                           "widgets.example.com"));
   EXPECT_THAT(weakerThan(excepting, before), IsEmpty());
+  criticalservice::CriticalService both = excepting;
+  both.criteria.push_back(after.criteria[0]);
+  both.guardsScaling = before.guardsScaling;
+  EXPECT_THAT(weakerThan(excepting, both), IsEmpty()) << "the same as before, and more";
   criticalservice::CriticalService found = before;
   found.dependencies = {};
   EXPECT_THAT(weakerThan(found, before), ElementsAre("spec.guard.dependencies is a list"));

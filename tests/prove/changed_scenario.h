@@ -14,7 +14,7 @@ namespace lastout::prove {
 struct Side {
   explicit Side(std::unique_ptr<const replay::Ready> made, Bounds bounds = {}) : ready(std::move(made)) {
     const ProofScope scope{
-        .bounds = bounds, .orders = ready->scenario.expect.ends != replay::Ending::Stuck, .isCompared = true};
+        .bounds = bounds, .orders = ready->scenario.expect.ends != replay::Ending::Stuck, .findsAll = true};
     report = reportOf(*ready, scope, proveScenario(ready->compiled, scope));
   }
   std::unique_ptr<const replay::Ready> ready;

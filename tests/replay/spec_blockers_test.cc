@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "kube/well_known.h"
 #include "tests/replay/why_in.h"
 
 namespace lastout::replay {
@@ -96,6 +97,34 @@ TEST(SpecBlockers, ACrdLeadsToTheConversionThatItsCleanUpNeeds) {
       << "who removes its finalizer writes it";
 }
 
+// What a webhook says of a Namespace that could not be read is not known.
+TEST(SpecBlockers, AWebhookThatSelectsNamespacesMayLeaveOutOneThatIsUnknown) {
+  const auto blocks = [](const std::string& selector, bool isUnknown) {
+    auto manifests = readManifests({{"m.yaml", webhookFor("DELETE", selector)}});
+    std::vector<const kube::Object*> objects;
+    for (const kube::Object& one : manifests.value().objects) {
+      if (one.key.type != kube::kNamespaces) objects.push_back(&one);
+    }
+    admission::SpecSource cluster{.isCluster = true};
+    cluster.isUnknown = [isUnknown](const kube::ObjectKey& key) {
+      return isUnknown && key == kube::namespaceKey("team");
+    };
+    return admission::specBlockersOf(objects, manifests->types, cluster)
+        .contains({{"example.com", "things"}, "team", "t"});
+  };
+  const std::string selector = "  namespaceSelector: {matchLabels: {checked: all}}\n";
+  EXPECT_TRUE(blocks(selector, false));
+  EXPECT_FALSE(blocks(selector, true));
+  EXPECT_TRUE(blocks("", true)) << "it selects all";
+}
+
+TEST(SpecBlockers, AWebhookWithMatchConditionsMayLeaveTheRequestOut) {
+  const std::string yaml =
+      webhookFor("DELETE", "  matchConditions: [{name: mine, expression: 'request.name != \"t\"'}]\n");
+  EXPECT_THAT(whyIn(yaml, "things/t -n team").message,
+              HasSubstr("(its matchConditions, which are not evaluated, may leave the request out)"));
+}
+
 TEST(SpecBlockers, NoReasonIsToldTwice) {
   const std::string more =
       "---\n{apiVersion: example.com/v1, kind: Thing, metadata: {name: u, namespace: team}}\n";
@@ -127,8 +156,12 @@ TEST(SpecBlockers, EndpointSlicesSayWhetherAnybodyIsReady) {
   EXPECT_TRUE(whyIn(yaml + slice("{ready: true}"), "things/t -n team").allowed);
   EXPECT_TRUE(whyIn(yaml + slice("{}"), "things/t -n team").allowed)
       << "an endpoint counts as ready by default";
-  EXPECT_THAT(whyIn(yaml + slice("{ready: false}"), "things/t -n team").message,
-              HasSubstr("because no endpoint of its Service gone/hook is Ready"));
+  EXPECT_TRUE(
+      whyIn(yaml + slice("{ready: false, serving: true, terminating: true}"), "things/t -n team").allowed)
+      << "where no endpoint is Ready, kube-proxy uses those that still serve";
+  for (const char* conditions : {"{ready: false}", "{ready: false, serving: false, terminating: true}"})
+    EXPECT_THAT(whyIn(yaml + slice(conditions), "things/t -n team").message,
+                HasSubstr("because no endpoint of its Service gone/hook is Ready"));
 }
 
 // A Pod without a port of the name that targetPort has is an endpoint without that port.
@@ -216,17 +249,20 @@ TEST(SpecBlockers, AClaimStaysWhilePodsUseIt) {
 }
 
 TEST(SpecBlockers, AnEphemeralClaimStaysWhileThePodThatControlsItIsThere) {
-  const auto blockersOfClaimOf = [](const std::string& owner) {
+  const auto blockersOfClaimOf = [](const std::string& owner, const std::string& pod = "p") {
     const std::string claim = replaced(
         kClaim, "name: data",
         "name: p-d, ownerReferences: [{apiVersion: v1, kind: Pod, name: p, controller: true, uid: " + owner +
             "}]");
-    return blockersOf(whyIn(shop(claim + object("v1", "Pod", "p, namespace: shop",
+    return blockersOf(whyIn(shop(claim + object("v1", "Pod", pod + ", namespace: shop",
                                                 "spec: {nodeName: n, volumes: [{name: d, ephemeral: {}}]}")),
                             "pvc/p-d -n shop"));
   };
   EXPECT_THAT(blockersOfClaimOf("Pod-p"), ElementsAre("it stays while Pods use it: pods/shop/p"));
   EXPECT_THAT(blockersOfClaimOf("Pod-former-p"), IsEmpty()) << "it was made for another Pod of that name";
+  const std::string going = std::string("p, ") + kDeleted + ", deletionGracePeriodSeconds: ";
+  EXPECT_THAT(blockersOfClaimOf("Pod-p", going + "30"), SizeIs(1));
+  EXPECT_THAT(blockersOfClaimOf("Pod-p", going + "0"), IsEmpty()) << "the Pod may itself wait for the claim";
 }
 
 // Manifests that were never applied have no Pods.
@@ -255,7 +291,10 @@ TEST(SpecBlockers, AVolumeStaysWhileItIsBoundOrAttached) {
       << "both wait for the same Pod";
   EXPECT_FALSE(whyIn(yaml, "volumeattachment/csi-1").isBlocked()) << "a DELETE of it detaches at once";
   const std::string released = replaced(kVolume, "phase: Bound", "phase: Released");
-  EXPECT_THAT(blockersOf(whyIn(shop(released + kClaim), "pv/disk")), IsEmpty());
+  for (const char* phase : {"Released", "Available", "Failed"}) {
+    const std::string volume = replaced(kVolume, "phase: Bound", std::string("phase: ") + phase);
+    EXPECT_THAT(blockersOf(whyIn(shop(volume + kClaim), "pv/disk")), IsEmpty()) << phase;
+  }
   const std::string fails =
       attachment(std::string("csi-1, finalizers: [external-attacher/csi-driver], ") + kDeleted,
                  "{attached: true, detachError: {message: no such disk}}");
@@ -282,7 +321,12 @@ TEST(SpecBlockers, APodStaysOnANodeThatIsNotReady) {
   EXPECT_THAT(
       chainsOf(whyIn(shop(db + node("'False'")), "namespace/shop")),
       ElementsAre(StartsWith("namespaces/shop > pods/shop/db > nodes/n > nodes/n: its condition Ready is "
-                             "False")));
+                             "False, so it may not end its Pods")));
+  EXPECT_THAT(
+      blockersOf(whyIn(shop(db + node("'False'")), "pod/db -n shop")),
+      ElementsAre("nodes/n may not end it, because its condition Ready is False; its other conditions "
+                  "and its events say why"))
+      << "a kubelet that says so works: deleting its Node would not help";
   EXPECT_TRUE(whyIn(shop(pod("db") + node("Unknown")), "pod/db -n shop").isBlocked())
       << "before its deletion, too";
 }
@@ -293,8 +337,18 @@ TEST(SpecBlockers, APodEndsWhereNobodyHasToSaySo) {
   for (const std::string& yaml :
        {db + node("'True'"), db + node("Unknown", outOfService), db,
         pod(std::string("db, deletionGracePeriodSeconds: 0, ") + kDeleted) + node("Unknown"),
-        pod(std::string("db, ") + kDeleted, "nodeName: n", "Failed") + node("Unknown")})
+        pod("db", "nodeName: n", "Failed") + node("Unknown")})
     EXPECT_THAT(blockersOf(whyIn(shop(yaml), "pod/db -n shop")), IsEmpty()) << yaml;
+  const std::string failedLater = pod(std::string("db, ") + kDeleted, "nodeName: n", "Failed");
+  EXPECT_THAT(blockersOf(whyIn(shop(failedLater + node("Unknown")), "pod/db -n shop")), SizeIs(1))
+      << "an API server looks at the phase when the Pod is deleted, not later";
+}
+
+// The Pods of a Node are one reason.
+TEST(SpecBlockers, TheNodeOfSeveralPodsIsToldOnce) {
+  const std::string yaml = pod("one") + pod("two") + pod("three") + node("Unknown");
+  EXPECT_THAT(blockersOf(whyIn(shop(yaml), "namespace/shop")),
+              ElementsAre(AllOf(HasSubstr(" and 2 more in it: nodes/n does not end it"))));
 }
 
 TEST(SpecBlockers, SeveralReasonsAreAllTold) {

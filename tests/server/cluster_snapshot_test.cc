@@ -312,6 +312,25 @@ TEST_F(SpecSnapshotTest, WhatMayNotBeReadIsSaidAndNoReason) {
                         HasSubstr("validatingwebhookconfigurations.admissionregistration.k8s.io"))));
 }
 
+// A half removed lastout denies what it guards, as any webhook does that nobody answers.
+TEST_F(SpecSnapshotTest, ALastoutThatIsGoneIsFound) {
+  createStory();
+  createYaml("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", R"(
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: lastout}
+webhooks:
+- name: guard.lastout.dev
+  clientConfig: {service: {namespace: lastout, name: lastout}}
+  rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [DELETE]}]
+  sideEffects: None
+  admissionReviewVersions: [v1]
+)");
+  createYaml("/api/v1/namespaces", "{apiVersion: v1, kind: Namespace, metadata: {name: team}}");
+  createYaml("/api/v1/namespaces/team/configmaps", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}");
+  EXPECT_THAT(whyOf("configmap/a -n team").message, HasSubstr("its Service lastout/lastout does not exist"));
+}
+
 TEST_F(SpecSnapshotTest, AClaimLeadsToItsPodAndToTheNode) {
   createStory();
   createYaml("/api/v1/nodes", "{apiVersion: v1, kind: Node, metadata: {name: n}}");
