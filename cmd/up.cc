@@ -6,6 +6,7 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cmd/commands.h"
 #include "cmd/guard_inside.h"
@@ -24,6 +26,7 @@
 #include "cmd/paths.h"
 #include "cmd/terminal.h"
 #include "cmd/up_options.h"
+#include "criticalservice/finalizer_removers.h"
 #include "kube/fields.h"
 #include "kube/kubernetes_version.h"
 #include "kube/locks.h"
@@ -143,7 +146,25 @@ class KubeconfigFile {
 struct Loaded {
   size_t objects = 0;
   size_t controllers = 0;
+  std::vector<std::string> unremoved;  // finalizers that no controller here removes
 };
+
+// Returns "example.com/cleanup of widgets.example.com", of each finalizer on the objects that none of the
+// controllers removes, nor Kubernetes, the ManifestWork agent or lastout.
+std::vector<std::string> unremovedFinalizers(const std::vector<kube::Object>& objects,
+                                             const std::vector<replay::ScenarioController>& controllers) {
+  std::set<std::string> unremoved;
+  for (const kube::Object& object : objects) {
+    for (const std::string& finalizer : object.meta.finalizers) {
+      const auto removes = [&](const replay::ScenarioController& controller) {
+        return controller.finalizer == finalizer && controller.from == object.key.type;
+      };
+      if (criticalservice::builtInRemoverOf(finalizer).empty() && std::ranges::none_of(controllers, removes))
+        unremoved.insert(finalizer + " of " + toString(object.key.type));
+    }
+  }
+  return {unremoved.begin(), unremoved.end()};
+}
 
 tl::expected<Loaded, kube::Errors> load(EmbeddedCluster& cluster, const UpOptions& options) {
   Loaded loaded;
@@ -180,6 +201,7 @@ tl::expected<Loaded, kube::Errors> load(EmbeddedCluster& cluster, const UpOption
     return tl::unexpected(std::move(added.error()));
   loaded.objects = *objects;
   loaded.controllers = controllers.size();
+  loaded.unremoved = unremovedFinalizers(manifests->objects, controllers);
   return loaded;
 }
 
@@ -202,6 +224,8 @@ tl::expected<std::optional<Loaded>, kube::Errors> loadGuarded(EmbeddedCluster& c
   return *loaded;
 }
 
+constexpr size_t kMostFinalizersTold = 3;
+
 std::string counted(size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
@@ -209,8 +233,12 @@ std::string counted(size_t count, const std::string& what) {
 void greet(const UpOptions& options, const std::string& url, const Loaded& loaded) {
   std::cout << "lastout up: a Kubernetes API at " << url << " with " << counted(loaded.objects, "object");
   if (loaded.controllers > 0) std::cout << " and " << counted(loaded.controllers, "finalizer controller");
-  std::cout << (options.guard == "inside" ? ", guarded by lastout" : "") << ".\n\n"
-            << "  export KUBECONFIG=" << std::filesystem::absolute(options.kubeconfig).string() << "\n"
+  std::cout << (options.guard == "inside" ? ", guarded by lastout" : "") << ".\n\n";
+  if (!loaded.unremoved.empty())
+    std::cout << "No controller here removes finalizer "
+              << kube::listed(loaded.unremoved, kMostFinalizersTold)
+              << ": run yours, or load a scenario that names one.\n\n";
+  std::cout << "  export KUBECONFIG=" << std::filesystem::absolute(options.kubeconfig).string() << "\n"
             << "  kubectl get deployments --all-namespaces\n"
             << "  kubectl get namespaces --watch\n\n"
             << "Ctrl-C ends it (a background job: kill %1); nothing is kept.\n"

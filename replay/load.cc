@@ -70,6 +70,7 @@ class Loader {
     if (isUnreadable_) return failed();
     readObjects();
     scenario_.name = "delete " + kube::listed(references, 2);
+    scenario_.isOfDeletions = true;
     for (const std::string& reference : references) addDeletion(reference);
     readPolicies();
     if (!errors_.empty()) return failed();

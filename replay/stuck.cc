@@ -58,13 +58,18 @@ class Explainer {
   }
 
   StillThere explain(Slot slot) const {
-    StillThere result{.object = slot, .reasons = {}, .waitsFor = {}};
+    StillThere result{.object = slot, .reasons = {}, .waitsFor = {}, .isUnasked = false};
     if (cluster_.isTerminating(slot))
       explainTerminating(slot, result);
     else
       explainLive(slot, result);
-    if (result.reasons.empty()) result.reasons.push_back("nobody has asked for its deletion");
+    if (result.reasons.empty()) addUnasked(result);
     return result;
+  }
+
+  static void addUnasked(StillThere& result) {
+    result.reasons.emplace_back("nobody has asked for its deletion");
+    result.isUnasked = true;
   }
 
   // --- what terminates and does not end
@@ -299,8 +304,7 @@ class Explainer {
       result.reasons.push_back(
           "the garbage collector leaves it alone because it cannot look for one of its owners: no API server "
           "serves that type in that version, or the owner is in a namespace and the object is not");
-    if (denial == nullptr && result.waitsFor.empty())
-      result.reasons.push_back("nobody has asked for its deletion");
+    if (denial == nullptr && result.waitsFor.empty()) addUnasked(result);
   }
 
   // "its deletion is denied to the garbage collector: ", where a controller asks for it.

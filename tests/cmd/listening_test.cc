@@ -14,6 +14,7 @@ namespace lastout {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string kubeconfigFile() {
   return (std::filesystem::temp_directory_path() / "lastout-listening").string() + std::to_string(getpid()) +
@@ -41,6 +42,19 @@ TEST(Listening, TakesLocalhost) {
   EXPECT_THAT(up.greeting(), HasSubstr("Ctrl-C ends it"));
   EXPECT_EQ(up.interrupt().exitCode, 0);
   std::filesystem::remove(file);
+}
+
+// A deletion of what has it would hang, and it is not a scenario that says so.
+TEST(Listening, TheGreetingNamesFinalizersThatNobodyRemoves) {
+  const std::string file = kubeconfigFile();
+  const auto greetingWith = [&](const std::string& loaded) {
+    const testing::Running up({"up", "--listen", "127.0.0.1:0", "--kubeconfig-out", file, "--load", loaded},
+                              "Ctrl-C ends it");
+    return up.greeting();
+  };
+  EXPECT_THAT(greetingWith("scenarios/manifests/operator.yaml"),
+              HasSubstr("No controller here removes finalizer example.com/cleanup of widgets.example.com: "));
+  EXPECT_THAT(greetingWith("scenarios/story-one-work.yaml"), Not(HasSubstr("No controller here")));
 }
 
 TEST(Listening, SaysThatThePortIsMissing) {

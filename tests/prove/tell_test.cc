@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "prove/proof_report.h"
+#include "tests/prove/small_operator.h"
 #include "tests/prove/small_scenario.h"
 
 namespace lastout::prove {
@@ -13,6 +14,7 @@ namespace {
 using replay::Compiled;
 using replay::Ending;
 using replay::Leftover;
+using replay::loadAll;
 using replay::Names;
 using replay::Ready;
 using ::testing::AllOf;
@@ -48,6 +50,21 @@ const Leftover& leftover(const StuckReport& stuck, const std::string& object) {
     if (each.object == object) return each;
   }
   return kNothing;
+}
+
+TEST(Tell, OfManifestsWhatElseWouldHaveToBeDeletedIsSaid) {
+  const auto reasonsWith = [](const std::vector<std::string>& references) {
+    auto scenario = replay::scenarioOfDeletions({{"m.yaml", std::string(kOperator) + kGuard}}, references);
+    if (!scenario) return std::vector<std::string>{"it cannot be read"};
+    auto compiled = replay::compile(*scenario);
+    if (!compiled) return std::vector<std::string>{"it cannot be compiled"};
+    const Ready ready{std::move(*scenario), std::move(*compiled)};
+    const ProofReport report = proved(ready, ready.compiled);
+    return report.stuck ? leftover(*report.stuck, "widgets/one").reasons : std::vector<std::string>();
+  };
+  EXPECT_THAT(reasonsWith({"deployment/operator -n operator"}),
+              ElementsAre("nobody has asked for its deletion (--delete widgets/one would)"));
+  EXPECT_THAT(reasonsWith({"deployment/operator -n operator", "widgets/one"}), IsEmpty());
 }
 
 TEST(Tell, TheUnguardedStoryGetsStuckAfterOneDeleteOfAClient) {
