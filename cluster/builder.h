@@ -47,9 +47,6 @@ void checkRepeated(Builder& builder, const kube::Object& first, const kube::Obje
 void deriveChildren(Builder& builder);
 void mountClaims(Builder& builder);
 void bindVolumes(Builder& builder);
-// Return true if the Job's manifest has it suspended; if its status has it complete or failed.
-bool isSuspended(const kube::Value& job);
-bool hasEnded(const kube::Value& job);
 // Returns true if the claims that the StatefulSet makes are deleted with it.
 bool deletesClaims(const kube::Value& statefulSet);
 // The claims that the Pod of that name mounts, by a workload's Pod template (or by the Pod itself).

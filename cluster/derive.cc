@@ -1,7 +1,6 @@
 // What Kubernetes makes of a workload by itself: a Deployment's ReplicaSet, and Pods; and what uses claims
 // and volumes.
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <tuple>
 
@@ -54,13 +53,9 @@ void addReplicaSet(Builder& builder, Slot deployment) {
   model.slots[deployment].children.push_back(child);
 }
 
-bool isTrue(const kube::Value* value) {
-  return value != nullptr && value->asBool() != nullptr && *value->asBool();
-}
-
 // How many Pods a Job runs at once: none while it is suspended, or once it has ended.
 uint8_t parallelismOf(Builder& builder, Slot job, const kube::Value& content) {
-  if (isSuspended(content) || hasEnded(content)) return 0;
+  if (kube::isSuspended(content) || kube::hasEnded(content)) return 0;
   int64_t pods = 1;
   const kube::Value* completions = content.at({"spec", "completions"});
   for (const kube::Value* field : {content.at({"spec", "parallelism"}), completions}) {
@@ -227,15 +222,6 @@ void addPods(Model& model, Slot workload, size_t count, size_t present) {
     addOwner(model, pod, {.owner = workload, .controller = true, .blockOwnerDeletion = true}, true);
     model.slots[workload].children.push_back(pod);
   }
-}
-
-bool isSuspended(const kube::Value& job) { return isTrue(job.at({"spec", "suspend"})); }
-
-bool hasEnded(const kube::Value& job) {
-  return std::ranges::any_of(std::array{"Complete", "Failed"}, [&](std::string_view condition) {
-    const kube::Value* found = kube::statusCondition(job, condition);
-    return found != nullptr && kube::textAt(*found, {"status"}) == "True";
-  });
 }
 
 namespace {

@@ -7,6 +7,7 @@
 
 #include "cluster/builder.h"
 #include "cluster/transition.h"
+#include "kube/pods.h"
 #include "kube/value.h"
 #include "manifestwork/manifest_work.h"
 
@@ -23,10 +24,10 @@ std::optional<TimeToLive> ofJob(const kube::Value& job) {
   const int64_t* seconds = integerAt(job, "ttlSecondsAfterFinished");
   if (seconds == nullptr) return std::nullopt;
   const int64_t* completions = integerAt(job, "completions");
-  const bool isOutOfTime = integerAt(job, "activeDeadlineSeconds") != nullptr && !isSuspended(job);
+  const bool isOutOfTime = integerAt(job, "activeDeadlineSeconds") != nullptr && !kube::isSuspended(job);
   return TimeToLive{
       .afterFinished = std::chrono::seconds(std::clamp<int64_t>(*seconds, 0, INT32_MAX)),
-      .finishesAnyway = hasEnded(job) || isOutOfTime || (completions != nullptr && *completions == 0)};
+      .finishesAnyway = kube::hasEnded(job) || isOutOfTime || (completions != nullptr && *completions == 0)};
 }
 
 std::optional<TimeToLive> ofWork(const kube::Value& work) {

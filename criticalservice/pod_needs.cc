@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/pods.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
 
@@ -102,6 +103,8 @@ void Needs::readClaimTemplate(const kube::Value& claim) {
 
 bool mayHavePods(const kube::Object& object) {
   if (object.meta.deletionTimestamp) return false;
+  if (object.key.type == kube::kJobs && (kube::isSuspended(object.content) || kube::hasEnded(object.content)))
+    return false;
   const kube::Value* replicas = object.content.at({"spec", "replicas"});
   return replicas == nullptr || replicas->asInteger() == nullptr || *replicas->asInteger() > 0;
 }

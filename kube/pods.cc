@@ -59,6 +59,19 @@ bool isBound(const ObjectKey& claim, const std::optional<ObjectKey>& volumeOfCla
   return volumeOfClaim == volume;
 }
 
+bool isSuspended(const Value& job) {
+  const Value* suspend = job.at({"spec", "suspend"});
+  return suspend != nullptr && suspend->asBool() != nullptr && *suspend->asBool();
+}
+
+bool hasEnded(const Value& job) {
+  const auto is = [&](std::string_view condition) {
+    const Value* found = statusCondition(job, condition);
+    return found != nullptr && textAt(*found, {"status"}) == "True";
+  };
+  return is("Complete") || is("Failed");
+}
+
 const std::string& nodeOf(const Object& pod) { return textAt(pod.content, {"spec", "nodeName"}); }
 
 bool isShutDown(const Object& pod) {

@@ -1,5 +1,5 @@
 // What ties Pods to storage and to Nodes: the claims that they use, the volumes that these are bound to, and
-// whether a Node ends its Pods.
+// whether a Node ends its Pods. And whether a Job runs any.
 #pragma once
 
 #include <optional>
@@ -37,6 +37,10 @@ bool mayBeInUse(const Value& volume);
 // claimOf().
 bool isBound(const ObjectKey& claim, const std::optional<ObjectKey>& volumeOfClaim, const ObjectKey& volume,
              const std::optional<ObjectKey>& claimOfVolume);
+
+// Return true if the Job's manifest has it suspended; if its status has it complete or failed.
+bool isSuspended(const Value& job);
+bool hasEnded(const Value& job);
 
 // Returns the name of the Node that runs the Pod; empty: none does yet.
 const std::string& nodeOf(const Object& pod);

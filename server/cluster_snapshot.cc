@@ -106,22 +106,20 @@ kube::Result<void> lookUp(client::ApiServer& server, const std::string& referenc
   return {};
 }
 
-// What it waits for while it is being deleted.
+// Reads what keeps the object, or its deletion, beyond what is followed: what it waits for while it is being
+// deleted, and what the contents of other objects say. Returns what could not be read, in a sentence.
 std::string lookAround(client::ApiServer& server, const std::string& reference,
                        admission::KnownCluster& cluster) {
   const auto found = graph::findObject(cluster.graph, reference, cluster.types);
-  if (!found || !found->key) return {};
-  const auto object = cluster.graph.find(*found->key);
-  const bool waits = object && cluster.graph.isTerminating(*object);
-  return waits ? addUnwatchedDependents(server, *found->key, cluster) : "";
-}
-
-// What keeps it, or its deletion, by what other objects say.
-std::string lookAtSpecs(client::ApiServer& server, const std::string& reference,
-                        admission::KnownCluster& cluster) {
-  const auto found = graph::findObject(cluster.graph, reference, cluster.types);
   const auto object = found && found->key ? cluster.graph.find(*found->key) : std::nullopt;
-  return object ? addSpecBlockers(server, *found->key, cluster) : std::string();
+  if (!object) return {};
+  UnwatchedReader reader(server);
+  if (cluster.graph.isTerminating(*object)) addUnwatchedDependents(reader, *found->key, cluster);
+  addSpecBlockers(reader, *found->key, cluster);
+  const std::string unread = reader.unread();
+  return unread.empty() ? unread
+                        : "not all that could keep " + toString(*found->key) +
+                              " is known here, as these cannot be read: " + unread;
 }
 
 // What policies say of the object. Returns what could not be read, in a sentence.
@@ -173,8 +171,6 @@ kube::Result<ClusterSnapshot> takeClusterSnapshot(const std::shared_ptr<client::
   if (auto found = lookUp(*server, options.reference, asked.cluster); !found)
     return tl::unexpected(std::move(found.error()));
   if (std::string unread = lookAround(*server, options.reference, asked.cluster); !unread.empty())
-    asked.warnings.push_back(std::move(unread));
-  if (std::string unread = lookAtSpecs(*server, options.reference, asked.cluster); !unread.empty())
     asked.warnings.push_back(std::move(unread));
   if (std::string unread = addProtections(access, view, options, asked.cluster); !unread.empty())
     asked.warnings.push_back(std::move(unread));

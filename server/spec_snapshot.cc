@@ -8,13 +8,11 @@
 #include <vector>
 
 #include "admission/spec_blockers.h"
-#include "client/metadata_stream.h"
 #include "graph/edges.h"
 #include "kube/api_calls.h"
 #include "kube/crd.h"
 #include "kube/pods.h"
 #include "kube/well_known.h"
-#include "server/runtime/object_client.h"
 
 namespace lastout::server {
 namespace {
@@ -23,12 +21,12 @@ using client::Content;
 
 class SpecReader {
  public:
-  SpecReader(client::ApiServer& server, const kube::ObjectKey& asked, admission::KnownCluster& cluster)
-      : client_(server, std::nullopt, kMostPageBytes), asked_(asked), cluster_(cluster) {}
+  SpecReader(UnwatchedReader& reader, const kube::ObjectKey& asked, admission::KnownCluster& cluster)
+      : reader_(reader), asked_(asked), cluster_(cluster) {}
 
-  std::string run() {
+  void run() {
     const kube::Object* object = get(asked_);
-    if (object == nullptr) return sentence();
+    if (object == nullptr) return;
     readContent();
     readStorage(*object);
     readNodes();
@@ -41,7 +39,6 @@ class SpecReader {
     cluster_.specBlockers = admission::specBlockersOf(all, cluster_.types, {true, isUnknown});
     addToGraph();
     admission::requireSpecBlockers(cluster_.graph, cluster_.specBlockers);
-    return sentence();
   }
 
  private:
@@ -50,9 +47,9 @@ class SpecReader {
     if (!seen_.insert(key).second) return found(key);
     const kube::ResourceType* type = cluster_.types.find(key.type);
     if (type == nullptr) return nullptr;
-    auto read = client_.get(*type, key);
+    auto read = reader_.client().get(*type, key);
     if (!read) {
-      note(key.type, read.error().why);
+      reader_.note(key.type, read.error().why);
       unknown_.insert(key);
     }
     if (!read || !*read) return nullptr;
@@ -74,18 +71,10 @@ class SpecReader {
             const std::string& selector = {}) {
     const kube::ResourceType* type = cluster_.types.find(name);
     if (type == nullptr) return true;
-    auto page = client_.page({client::collectionPath(*type, space), content, kMostSpecObjects, selector});
-    if (!page && (page.error().code == 404 || page.error().code == 405)) return true;
-    if (!page) {
-      note(name, page.error().why);
-      return false;
-    }
-    for (client::StreamedObject& streamed : page->objects) {
-      kube::Object object = client::toObject(std::move(streamed), *type);
-      if (seen_.insert(object.key).second) add(std::move(object));
-    }
-    if (!page->continueToken.empty()) note(name, "there are more than " + std::to_string(kMostSpecObjects));
-    return page->continueToken.empty();
+    const UnwatchedReader::Listed& listed = reader_.list(*type, space, content, selector);
+    for (const kube::Object& object : listed.objects)
+      if (seen_.insert(object.key).second) add(object);
+    return listed.isComplete;
   }
 
   // Reads the labels of what is in a Namespace, or of a CRD's instances: webhooks may select by them.
@@ -186,35 +175,20 @@ class SpecReader {
     cluster_.graph.upsert(cluster_.graph.internType(key.type), object->meta);
   }
 
-  void note(const kube::GroupResource& type, std::string why) {
-    if (!unread_.insert(type).second) return;
-    types_ += (types_.empty() ? "" : ", ") + toString(type);
-    if (why_.empty()) why_ = std::move(why);
-  }
-
-  std::string sentence() const {
-    if (unread_.empty()) return {};
-    return "not all that could keep " + toString(asked_) +
-           " is known here, as these cannot be read: " + types_ + " (" + why_ + ")";
-  }
-
-  const ObjectClient client_;
+  UnwatchedReader& reader_;
   const kube::ObjectKey& asked_;
   admission::KnownCluster& cluster_;
   std::deque<kube::Object> objects_;  // that were read; pointers to them stay
   std::map<kube::ObjectKey, const kube::Object*> byKey_;
   std::set<kube::ObjectKey> seen_;     // that were read, or looked for
   std::set<kube::ObjectKey> unknown_;  // that could not be read
-  std::set<kube::GroupResource> unread_;
-  std::string types_;  // these, in words
-  std::string why_;    // of the first of them
 };
 
 }  // namespace
 
-std::string addSpecBlockers(client::ApiServer& server, const kube::ObjectKey& object,
-                            admission::KnownCluster& cluster) {
-  return SpecReader(server, object, cluster).run();
+void addSpecBlockers(UnwatchedReader& reader, const kube::ObjectKey& object,
+                     admission::KnownCluster& cluster) {
+  SpecReader(reader, object, cluster).run();
 }
 
 }  // namespace lastout::server

@@ -1,25 +1,21 @@
 #include "server/unwatched_dependents.h"
 
-#include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include "client/metadata_stream.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "manifestwork/ordering.h"
-#include "server/runtime/object_client.h"
 
 namespace lastout::server {
 namespace {
 
 class Inside {
  public:
-  Inside(client::ApiServer& server, const kube::ObjectKey& object, admission::KnownCluster& cluster)
-      : client_(server, std::nullopt, kMostPageBytes), object_(object), cluster_(cluster) {}
+  Inside(UnwatchedReader& reader, const kube::ObjectKey& object, admission::KnownCluster& cluster)
+      : reader_(reader), object_(object), cluster_(cluster) {}
 
-  std::string look() {
+  void look() {
     if (object_.type == kube::kCustomResourceDefinitions) {
       if (const auto* type = cluster_.types.find(kube::definedBy(object_.name))) addAll(*type, {});
     } else if (object_.type == kube::kNamespaces) {
@@ -30,17 +26,13 @@ class Inside {
                object_.type == manifestwork::appliedManifestWorkType()) {
       addNotes();
     }
-    if (unread_.empty()) return {};
-    return "not all that " + toString(object_) +
-           " waits for is known here, as these cannot be read: " + types_ + " (" + why_ + ")";
   }
 
  private:
   void addAll(const kube::ResourceType& type, const std::string& space) {
     if (graph::isBelievable(cluster_.graph, type.type)) return;
-    list(type, space, client::Content::Metadata, [&](const client::StreamedObject& object) {
+    for (const kube::Object& object : reader_.list(type, space, client::Content::Metadata).objects)
       cluster_.graph.upsert(cluster_.graph.internType(type.type), object.meta);
-    });
   }
 
   // A work on the hub goes after the notes of what was applied for it, and these after all that they note.
@@ -48,10 +40,10 @@ class Inside {
     const auto* type = cluster_.types.find(manifestwork::appliedManifestWorkType());
     if (type == nullptr) return;
     std::vector<manifestwork::AppliedManifestWork> notes;
-    list(*type, {}, client::Content::Whole, [&](client::StreamedObject object) {
-      auto note = manifestwork::parseApplied(client::toObject(std::move(object), *type));
+    for (const kube::Object& object : reader_.list(*type, {}, client::Content::Whole).objects) {
+      auto note = manifestwork::parseApplied(object);
       if (note) notes.push_back(std::move(*note));
-    });
+    }
     manifestwork::ManifestWork work;
     work.object.key = object_;
     work.object.meta.name = object_.name;
@@ -84,50 +76,30 @@ class Inside {
   // In the graph, then, too. Who made another one of that name later is not waited for.
   bool isThere(const kube::ResourceType& type, const manifestwork::AppliedResource& resource) {
     if (graph::isBelievable(cluster_.graph, type.type)) return cluster_.graph.find(resource.key).has_value();
-    if (++read_ > kMostUnwatchedDependents) {
-      if (read_ == kMostUnwatchedDependents + 1)
-        note(type, "there are more than " + std::to_string(kMostUnwatchedDependents));
+    if (++read_ > kMostUnwatched) {
+      if (read_ == kMostUnwatched + 1)
+        reader_.note(type.type, "there are more than " + std::to_string(kMostUnwatched));
       return false;
     }
     const kube::ObjectKey& key = resource.key;
-    const auto read = client_.readMetadata(client::objectPath(type, key.namespaceName, key.name));
-    if (!read) note(type, read.error().why);
+    const auto read = reader_.client().readMetadata(client::objectPath(type, key.namespaceName, key.name));
+    if (!read) reader_.note(type.type, read.error().why);
     if (!read || !*read) return false;
     cluster_.graph.upsert(cluster_.graph.internType(type.type), **read);
     return resource.uid.empty() || resource.uid == (*read)->uid;
   }
 
-  // What is not served is not there, and what cannot be listed holds nothing up.
-  void list(const kube::ResourceType& type, const std::string& space, client::Content content,
-            const client::ListStream::TakeObject& take) {
-    auto page = client_.page({client::collectionPath(type, space), content, kMostUnwatchedDependents});
-    if (!page && (page.error().code == 404 || page.error().code == 405)) return;
-    if (!page) return note(type, page.error().why);
-    for (client::StreamedObject& object : page->objects) take(std::move(object));
-    if (!page->continueToken.empty())
-      note(type, "there are more than " + std::to_string(kMostUnwatchedDependents));
-  }
-
-  void note(const kube::ResourceType& type, std::string why) {
-    if (!unread_.insert(type.type).second) return;
-    types_ += (types_.empty() ? "" : ", ") + toString(type.type);
-    if (why_.empty()) why_ = std::move(why);
-  }
-
-  const ObjectClient client_;
+  UnwatchedReader& reader_;
   const kube::ObjectKey& object_;
   admission::KnownCluster& cluster_;
   size_t read_ = 0;  // objects, one by one
-  std::set<kube::GroupResource> unread_;
-  std::string types_;  // these, in words
-  std::string why_;    // of the first of them
 };
 
 }  // namespace
 
-std::string addUnwatchedDependents(client::ApiServer& server, const kube::ObjectKey& object,
-                                   admission::KnownCluster& cluster) {
-  return Inside(server, object, cluster).look();
+void addUnwatchedDependents(UnwatchedReader& reader, const kube::ObjectKey& object,
+                            admission::KnownCluster& cluster) {
+  Inside(reader, object, cluster).look();
 }
 
 }  // namespace lastout::server

@@ -277,6 +277,13 @@ TEST(SpecBlockers, AClaimStaysWhileAWorkloadOfTheManifestsUsesIt) {
   EXPECT_THAT(blockersOf(whyIn(shop(kClaim + deployment("2")), "pvc/data -n shop")),
               ElementsAre("it stays while Pods that these make use it: deployments.apps/shop/web"));
   EXPECT_THAT(blockersOf(whyIn(shop(kClaim + deployment("0")), "pvc/data -n shop")), IsEmpty());
+  const auto job = [](const std::string& more) {
+    return "---\n{apiVersion: batch/v1, kind: Job, metadata: {name: load, namespace: shop}, spec: {" + more +
+           "template: {spec: {containers: [], volumes: [{name: d, persistentVolumeClaim: {claimName: "
+           "data}}]}}}}\n";
+  };
+  EXPECT_THAT(blockersOf(whyIn(shop(kClaim + job("")), "pvc/data -n shop")), SizeIs(1));
+  EXPECT_THAT(blockersOf(whyIn(shop(kClaim + job("suspend: true, ")), "pvc/data -n shop")), IsEmpty());
 }
 
 TEST(SpecBlockers, AVolumeStaysWhileItIsBoundOrAttached) {
