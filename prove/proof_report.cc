@@ -30,7 +30,7 @@ class Reporter {
     report.description = ready_.scenario.description;
     report.kubernetes = compiled_.model.kubernetes;
     report.bounds = question_.bounds;
-    if (proof.unsafe) report.unsafe = unsafe(*proof.unsafe);
+    if (proof.unsafe) report.unsafe = unsafe("a deletion", *proof.unsafe);
     if (proof.stuck) report.stuck = stuck(*proof.stuck);
     for (const BrokenExpectation& each : proof.broken) report.broken.push_back(broken(each));
     report.assumptions = replay::assumptionsOf(ready_.scenario, compiled_);
@@ -70,9 +70,7 @@ class Reporter {
   }
 
   Counterexample unsafe(const UnsafeCommit& commit) const {
-    return {"a deletion of " + names_.of(commit.object) +
-                " is committed whose criteria did not hold at its confirming read",
-            steps(commit.way)};
+    return unsafe("a deletion of " + names_.of(commit.object), commit.way);
   }
 
  private:
@@ -82,8 +80,8 @@ class Reporter {
     return std::move(told.steps);
   }
 
-  Counterexample unsafe(const Way& way) const {
-    return {"a deletion is committed whose criteria did not hold at its confirming read", steps(way)};
+  Counterexample unsafe(const std::string& deletion, const Way& way) const {
+    return {deletion + " is committed whose criteria did not hold at its confirming read", steps(way)};
   }
 
   std::string text(const replay::WatchedEvent& event) const {
