@@ -161,7 +161,7 @@ TEST(ProofChange, AnotherObjectThatCanBeDeletedUnsafelyIsWorse) {
   const std::string late =
       "  steps:\n    - apply:\n        apiVersion: example.com/v1\n        kind: Widget\n        metadata: "
       "{name: "
-      "late, finalizers: [example.com/cleanup]}\n    - delete: [widgets/late, ";
+      "late, finalizers: [example.com/cleanup]}\n    - delete: [widgets/one, widgets/late, ";
   const Side provider = careless(late + "deployments/operator/operator]\n");
   ASSERT_EQ(provider.report.proof.verdict, ProofResult::Unsafe);
   const Side both = careless(late + "deployments/operator/operator, namespaces/operator]\n");

@@ -359,6 +359,7 @@ TEST_F(WrongScopeTest, WhatTheNameImpliesIsDeniedAndWhatWasMeantIsNot) {
 }
 
 TEST_F(WrongScopeTest, WhatMayNotBeListedIsUnknown) {
+  waitUntil([&] { return reasonOfDenial(kNamespace) == "Unconfirmed"; });  // the watches know all
   watches->stop();
   const auto now = std::chrono::steady_clock::now();
   view.know(kOperators, {client::SyncStatus::State::Forbidden, true, now, ""}, now);
