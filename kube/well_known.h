@@ -125,10 +125,11 @@ struct UsageFinalizer {
   GroupResource type;
   std::string_view finalizer;
 };
-inline const std::array<UsageFinalizer, 3> kUsageFinalizers{{
+inline const std::array<UsageFinalizer, 4> kUsageFinalizers{{
     {{"resource.k8s.io", "resourceclaims"}, kResourceClaimFinalizer},
     {{"storage.k8s.io", "volumeattributesclasses"}, kVacProtectionFinalizer},
     {{"networking.k8s.io", "servicecidrs"}, kServiceCidrFinalizer},
+    {kPersistentVolumes, kPvControllerFinalizer},
 }};
 
 inline bool isUsageFinalizer(const GroupResource& type, std::string_view finalizer) {

@@ -88,7 +88,9 @@ TEST(Assumptions, KubernetesRemovesTheFinalizersOfWhatIsInUse) {
         Case{"apiVersion: storage.k8s.io/v1, kind: VolumeAttributesClass, metadata: {name: o",
              "volumeattributesclasses/o", "kubernetes.io/vac-protection"},
         Case{"apiVersion: networking.k8s.io/v1, kind: ServiceCIDR, metadata: {name: o", "servicecidrs/o",
-             "networking.k8s.io/service-cidr-finalizer"}}) {
+             "networking.k8s.io/service-cidr-finalizer"},
+        Case{"apiVersion: v1, kind: PersistentVolume, metadata: {name: o", "persistentvolumes/o",
+             "kubernetes.io/pv-controller"}}) {
     const std::string deletes = std::string("\n  guard: false\n  steps:\n    - delete: ") + one.reference;
     const std::string document =
         std::string("---\n{") + one.document + ", finalizers: [" + one.finalizer + "]}}\n";
