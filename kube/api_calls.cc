@@ -9,6 +9,8 @@
 namespace lastout::kube {
 namespace {
 
+constexpr std::string_view kTokenSubresource = "token";
+
 CallAddress addressIn(const Value* client) {
   const Value* service = client == nullptr ? nullptr : client->find("service");
   if (service == nullptr) return {};
@@ -115,8 +117,10 @@ ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const Object
                             object.type == kNamespaces ? object.name : object.namespaceName);
   const auto reaches = [&](std::string_view operation, std::string_view subresource,
                            const Labels& labelsOfObject) {
+    // A kubelet asks for the token of the Pod's ServiceAccount.
+    const bool isOfAccount = subresource == kTokenSubresource;
     AdmissionAttributes request{.operation = operation,
-                                .type = object.type,
+                                .type = isOfAccount ? kServiceAccounts : object.type,
                                 .version = {},
                                 .subresource = subresource,
                                 .namespaceName = object.namespaceName,
@@ -134,9 +138,10 @@ ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const Object
   result.onUpdate = reaches("UPDATE", {}, labels);
   result.onDelete = reaches("DELETE", {}, labels);
   result.onCleanup = reaches("UPDATE", cleanupSubresource(object.type), labels);
-  // The scheduler's Binding has no labels.
+  // The scheduler's Binding and the kubelet's TokenRequest have no labels.
   if (object.type == kPods)
-    result.onStart = reaches("CREATE", "binding", {}) || reaches("UPDATE", "status", labels);
+    result.onStart = reaches("CREATE", "binding", {}) || reaches("CREATE", kTokenSubresource, {}) ||
+                     reaches("UPDATE", "status", labels);
   return result;
 }
 
