@@ -1,4 +1,4 @@
-// The sentence of a Denial, and the phrase of each blocker.
+// The sentence of a DenialText, and the phrase of each blocker.
 #include <algorithm>
 #include <array>
 

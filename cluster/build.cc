@@ -19,7 +19,7 @@ struct TypeKind {
 };
 
 const std::array<TypeKind, 15>& typeKinds() {
-  static const std::array<TypeKind, 15> kRoles = {{
+  static const std::array<TypeKind, 15> kTypeKinds = {{
       {kube::kNamespaces, SlotKind::Namespace},
       {kube::kPods, SlotKind::Pod},
       {kube::kPersistentVolumeClaims, SlotKind::PersistentVolumeClaim},
@@ -36,7 +36,7 @@ const std::array<TypeKind, 15>& typeKinds() {
       {manifestwork::replicaSetType(), SlotKind::ManifestWorkReplicaSet},
       {criticalservice::criticalServiceType(), SlotKind::CriticalService},
   }};
-  return kRoles;
+  return kTypeKinds;
 }
 
 // An API server removes what terminates together with its last finalizer. A Pod stays for its grace period;

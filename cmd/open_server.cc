@@ -24,12 +24,12 @@ constexpr size_t kMostQuestions = 32;  // that wait
 constexpr size_t kMostAskers = 256;
 
 // Returns how questions are answered, as --answers says; nullopt: they are not.
-kube::Result<std::optional<server::AnswersOptions>> answersOf(const ServeOptions& options,
-                                                              const net::TlsIdentity& identity) {
+kube::Result<std::optional<server::QuestionServerOptions>> answersOf(const ServeOptions& options,
+                                                                     const net::TlsIdentity& identity) {
   if (options.answers.empty() || options.answers == "none") return std::nullopt;
   const auto address = addressOf("--answers", options.answers);
   if (!address) return tl::unexpected(address.error());
-  server::AnswersOptions answers;
+  server::QuestionServerOptions answers;
   answers.http.address = address->host;
   answers.http.port = address->port;
   answers.http.identity = identity;

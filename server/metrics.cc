@@ -149,7 +149,7 @@ Metrics::Metrics(const std::string& version)
     probes_.Add({{"result", std::string(toString(probe))}});
   using Kind = DeferredDeletionEvent::Kind;
   for (const Kind deferredDeletions :
-       {Kind::Recorded, Kind::Dropped, Kind::Deleted, Kind::TakenBack, Kind::Refused, Kind::Ignored})
+       {Kind::Recorded, Kind::NotRecorded, Kind::Deleted, Kind::TakenBack, Kind::Refused, Kind::Ignored})
     deferredDeletions_.Add({{"result", std::string(toString(deferredDeletions))}});
   for (const auto kind :
        {admission::Weakening::Kind::Dependency, admission::Weakening::Kind::CriticalService})

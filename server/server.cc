@@ -197,12 +197,12 @@ kube::Result<void> Server::answerReviews() {
 
 kube::Result<void> Server::answerQuestions() {
   if (!options_.answers) return {};
-  auto answers = Answers::open(access_, *options_.answers,
-                               {view_, metrics_, [this] { return health(); }, [this] { return standing(); },
-                                options_.clock, options_.log,
-                                [this](const kube::ResourceType& type, const kube::ObjectKey& object) {
-                                  return protectionsOf(type, object);
-                                }});
+  auto answers = QuestionServer::open(access_, *options_.answers,
+                                      {view_, metrics_, [this] { return health(); },
+                                       [this] { return standing(); }, options_.clock, options_.log,
+                                       [this](const kube::ResourceType& type, const kube::ObjectKey& object) {
+                                         return protectionsOf(type, object);
+                                       }});
   if (!answers) return tl::unexpected(std::move(answers.error()));
   answers_ = std::move(*answers);
   return {};

@@ -10,11 +10,11 @@
 
 #include "client/access.h"
 #include "kube/locks.h"
-#include "server/answers.h"
 #include "server/controller_role.h"
 #include "server/controllers/deferred_deletion_store.h"
 #include "server/controllers/event_writer.h"
 #include "server/metrics.h"
+#include "server/question_server.h"
 #include "server/review/confirming_reads.h"
 #include "server/review/current_services.h"
 #include "server/review/policy_reviewer.h"
@@ -105,7 +105,7 @@ class Server {
   std::unique_ptr<CertificateSecret> certificates_;  // null: there is no Secret
   std::unique_ptr<ControllerRole> controller_;       // null: it does not have that role, as the next
   std::unique_ptr<WebhookRole> webhook_;
-  std::unique_ptr<Answers> answers_;  // null: none are given
+  std::unique_ptr<QuestionServer> answers_;  // null: none are given
   PolicyWatches policyWatches_;
   Watches watches_;
   std::atomic<bool> isEnding_{false};

@@ -14,9 +14,9 @@
 #include "protection/external_step.h"
 #include "protection/placement.h"
 #include "protection/policy.h"
-#include "server/answers.h"
 #include "server/controllers/deferred_deletion_store.h"
 #include "server/controllers/lease_holder.h"
+#include "server/question_server.h"
 #include "server/review/review_handler.h"
 #include "server/runtime/log.h"
 #include "server/watch/live_view.h"
@@ -68,9 +68,9 @@ struct ServerOptions {
   // The types for which the controller role runs the deletions that annotations ask for, once no object lists
   // the object for a policy; denials of the webhook role name the annotation.
   std::set<kube::GroupResource> replayedTypes;
-  Requesters requesters;                  // whose denied deletions are deferred; the same for all processes
-  std::optional<AnswersOptions> answers;  // nullopt: no metrics and no answers are given
-  std::string version;                    // of the program, for the metrics
+  Requesters requesters;  // whose denied deletions are deferred; the same for all processes
+  std::optional<QuestionServerOptions> answers;  // nullopt: no metrics and no answers are given
+  std::string version;                           // of the program, for the metrics
   // Whether API servers ask it is tried where it keeps the webhook configuration, and does not only watch.
   ProbeTimes probe;
   client::WatcherOptions watcher;

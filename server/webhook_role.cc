@@ -5,7 +5,7 @@
 
 #include "kube/encoding.h"
 #include "net/log_limiter.h"
-#include "server/answers.h"
+#include "server/question_server.h"
 #include "server/webhook/sentinel.h"
 #include "server/webhook/webhook_configuration.h"
 

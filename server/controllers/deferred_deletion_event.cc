@@ -14,7 +14,7 @@ const char* reasonOf(Kind kind) {
   switch (kind) {
     case Kind::Recorded:
       return "DeletionDeferred";
-    case Kind::Dropped:
+    case Kind::NotRecorded:
       return "DeletionDropped";
     case Kind::Deleted:
       return "DeletionCarriedOut";
@@ -34,7 +34,7 @@ std::string messageOf(const DeferredDeletionEvent& news) {
   switch (news.kind) {
     case Kind::Recorded:
       return object + ": its deletion, asked for by " + user + ", is deferred until it may go";
-    case Kind::Dropped:
+    case Kind::NotRecorded:
       return object + ": its deletion, asked for by " + user +
              ", is denied and could not be recorded: delete it once it may go";
     case Kind::Deleted:
@@ -56,7 +56,7 @@ std::string_view toString(Kind kind) {
   switch (kind) {
     case Kind::Recorded:
       return "remembered";
-    case Kind::Dropped:
+    case Kind::NotRecorded:
       return "dropped";
     case Kind::Deleted:
       return "deleted";
@@ -71,7 +71,8 @@ std::string_view toString(Kind kind) {
 }
 
 Event eventOf(const DeferredDeletionEvent& news) {
-  const bool warning = news.kind == Kind::Dropped || news.kind == Kind::Refused || news.kind == Kind::Ignored;
+  const bool warning =
+      news.kind == Kind::NotRecorded || news.kind == Kind::Refused || news.kind == Kind::Ignored;
   return eventAbout(news.isOfWork ? kube::kWorkApiVersion : kube::kLastoutApiVersion,
                     news.isOfWork ? manifestwork::kAppliedKind : criticalservice::kKind, news.regarding,
                     news.regardingUid, warning, reasonOf(news.kind), messageOf(news),

@@ -12,9 +12,9 @@ namespace lastout::server {
 
 struct DeferredDeletionEvent {
   enum class Kind : uint8_t {
-    Recorded,   // it was denied, and lastout will run it
-    Dropped,    // it was denied, and could not be recorded: no room, no time, or no CriticalService to record
-                // it
+    Recorded,     // it was denied, and lastout will run it
+    NotRecorded,  // it was denied, and could not be recorded: no room, no time, or no CriticalService to
+                  // record it
     Deleted,    // the API server has accepted it
     TakenBack,  // nobody wants it any more
     Refused,    // it cannot be done now, and is tried again

@@ -10,7 +10,7 @@
 #include "kube/well_known.h"
 #include "server/runtime/lack_of_right.h"
 #include "server/runtime/object_client.h"
-#include "server/runtime/retry_after.h"
+#include "server/runtime/pausing_api_server.h"
 #include "server/watch/provider_absence.h"
 
 namespace lastout::server {
@@ -80,8 +80,8 @@ void DeferredDeletionRunner::pass() {
     std::set<std::string> uids;
     for (const Entry& entry : entries) uids.insert(entry.deletion.uid);
     const kube::MutexLock lock(mutex_);
-    std::erase_if(records_, [&](const auto& record) {
-      return !record.second.isUnderWay && !uids.contains(record.first);
+    std::erase_if(attempts_, [&](const auto& attempt) {
+      return !attempt.second.isUnderWay && !uids.contains(attempt.first);
     });
     consider(entries, works.view, steady_clock::now());
   });
@@ -96,31 +96,31 @@ AnnotationsNow DeferredDeletionRunner::annotationsNow() const {
 void DeferredDeletionRunner::consider(const std::vector<Entry>& entries, const admission::ClusterView& view,
                                       TimePoint now) {
   const ProgressOf progress = [this](const std::string& uid) LASTOUT_REQUIRES(mutex_) {
-    const auto found = records_.find(uid);
-    return found == records_.end() ? nullptr : &found->second;
+    const auto found = attempts_.find(uid);
+    return found == attempts_.end() ? nullptr : &found->second;
   };
   const SeenDeletions seen(entries, view, progress, now);
   for (size_t i = 0; i < entries.size(); ++i) {
-    Record& record = recordOf(entries[i].deletion.uid);
-    record.isLeftAlone = !entries[i].isWanted && !entries[i].neededBy;
-    if (record.isUnderWay) continue;
-    if (!seen.isGone(i) && !entries[i].isRevoked && !record.waits && !seen.isAllowed(i)) {
-      record.notBefore = {};  // once its verdict turns, at once
-      record.backoff.reset();
-      record.refusals = 0;
+    Attempt& attempt = attemptOf(entries[i].deletion.uid);
+    attempt.isLeftAlone = !entries[i].isWanted && !entries[i].neededBy;
+    if (attempt.isUnderWay) continue;
+    if (!seen.isGone(i) && !entries[i].isRevoked && !attempt.waits && !seen.isAllowed(i)) {
+      attempt.notBefore = {};  // once its verdict turns, at once
+      attempt.backoff.reset();
+      attempt.refusals = 0;
     }
-    if (now < record.notBefore) continue;
+    if (now < attempt.notBefore) continue;
     const Job job = jobOf(seen, entries, i);
     if (job == Job::None) continue;
-    record.isUnderWay = senders_.add([this, entry = entries[i], job] { execute(entry, job); });
+    attempt.isUnderWay = senders_.add([this, entry = entries[i], job] { execute(entry, job); });
   }
 }
 
-DeferredDeletionRunner::Record& DeferredDeletionRunner::recordOf(const std::string& uid) {
-  const auto found = records_.find(uid);
-  if (found != records_.end()) return found->second;
+DeferredDeletionRunner::Attempt& DeferredDeletionRunner::attemptOf(const std::string& uid) {
+  const auto found = attempts_.find(uid);
+  if (found != attempts_.end()) return found->second;
   const auto random = [this]() LASTOUT_REQUIRES(mutex_) { return random_(); };
-  return records_.emplace(uid, Record(client::Backoff(options_.again, random))).first->second;
+  return attempts_.emplace(uid, Attempt(client::Backoff(options_.again, random))).first->second;
 }
 
 // Uses the view alone; false if nobody wants lastout to run this deletion.
@@ -223,18 +223,18 @@ void DeferredDeletionRunner::send(const Entry& entry, const std::string& resourc
     return postpone(entry, false, isOwn ? "" : withAdvice(refusal.why));
   }
   if (sent) tell(entry, DeferredDeletionEvent::Kind::Deleted);
-  finish(entry);
+  noteDone(entry);
 }
 
 // It has changed since it was looked at; or that is what somebody's webhook says.
 void DeferredDeletionRunner::conflict(const Entry& entry, const std::string& problem) {
   {
     const kube::MutexLock lock(mutex_);
-    Record& record = recordOf(entry.deletion.uid);
-    if (++record.conflicts <= kMostConflicts) {
-      record.isUnderWay = false;
-      record.notBefore = steady_clock::now() + kConflictPause;
-      loop_.wakeAt(record.notBefore);
+    Attempt& attempt = attemptOf(entry.deletion.uid);
+    if (++attempt.conflicts <= kMostConflicts) {
+      attempt.isUnderWay = false;
+      attempt.notBefore = steady_clock::now() + kConflictPause;
+      loop_.wakeAt(attempt.notBefore);
       return;
     }
   }
@@ -245,21 +245,21 @@ void DeferredDeletionRunner::conflict(const Entry& entry, const std::string& pro
 void DeferredDeletionRunner::notNow(const Entry& entry) {
   {
     const kube::MutexLock lock(mutex_);
-    recordOf(entry.deletion.uid).isUnderWay = false;
+    attemptOf(entry.deletion.uid).isUnderWay = false;
   }
   loop_.wake();
 }
 
 void DeferredDeletionRunner::countRefusal(const Entry& entry) {
   const kube::MutexLock lock(mutex_);
-  ++recordOf(entry.deletion.uid).refusals;
+  ++attemptOf(entry.deletion.uid).refusals;
 }
 
 std::set<std::string> DeferredDeletionRunner::refused() {
   std::set<std::string> uids;
   const kube::MutexLock lock(mutex_);
-  for (const auto& [uid, record] : records_) {
-    if (record.isLeftAlone || record.refusals >= kMostRefusals) uids.insert(uid);
+  for (const auto& [uid, attempt] : attempts_) {
+    if (attempt.isLeftAlone || attempt.refusals >= kMostRefusals) uids.insert(uid);
   }
   return uids;
 }
@@ -268,18 +268,18 @@ std::set<std::string> DeferredDeletionRunner::refused() {
 void DeferredDeletionRunner::forget(const Entry& entry) {
   for (const Entry::StatusEntry& statusEntry : entry.statusEntries)
     options_.forget(statusEntry.service, statusEntry.deletion);
-  finish(entry);
+  noteDone(entry);
 }
 
 // What goes after it may go now; of what nobody follows no watch tells.
-void DeferredDeletionRunner::finish(const Entry& entry) {
+void DeferredDeletionRunner::noteDone(const Entry& entry) {
   {
     const kube::MutexLock lock(mutex_);
-    Record& record = recordOf(entry.deletion.uid);
-    record.isUnderWay = false;
-    record.isDone = true;
-    record.conflicts = 0;
-    record.notBefore = steady_clock::now() + kToldPause;
+    Attempt& attempt = attemptOf(entry.deletion.uid);
+    attempt.isUnderWay = false;
+    attempt.isDone = true;
+    attempt.conflicts = 0;
+    attempt.notBefore = steady_clock::now() + kToldPause;
   }
   loop_.wake();
 }
@@ -288,13 +288,13 @@ void DeferredDeletionRunner::postpone(const Entry& entry, bool waits, const std:
   if (loop_.isStopping()) return;  // what was cut off is no problem
   {
     const kube::MutexLock lock(mutex_);
-    Record& record = recordOf(entry.deletion.uid);
-    record.isUnderWay = false;
-    record.isDone = false;
-    record.conflicts = 0;
-    record.waits = waits;
-    record.notBefore = steady_clock::now() + record.backoff.next();
-    loop_.wakeAt(record.notBefore);
+    Attempt& attempt = attemptOf(entry.deletion.uid);
+    attempt.isUnderWay = false;
+    attempt.isDone = false;
+    attempt.conflicts = 0;
+    attempt.waits = waits;
+    attempt.notBefore = steady_clock::now() + attempt.backoff.next();
+    loop_.wakeAt(attempt.notBefore);
   }
   if (!problem.empty()) tell(entry, DeferredDeletionEvent::Kind::Refused, problem);
 }
@@ -304,10 +304,10 @@ void DeferredDeletionRunner::tell(const Entry& entry, DeferredDeletionEvent::Kin
                                   const std::string& why) {
   {
     const kube::MutexLock lock(mutex_);
-    Record& record = recordOf(entry.deletion.uid);
+    Attempt& attempt = attemptOf(entry.deletion.uid);
     const std::string told = std::string(toString(kind)) + why;
-    if (record.told == told) return;
-    record.told = told;
+    if (attempt.told == told) return;
+    attempt.told = told;
   }
   if (!entry.work.empty()) return options_.told({kind, entry.deletion, entry.work, entry.workUid, why, true});
   if (!entry.annotation.empty())

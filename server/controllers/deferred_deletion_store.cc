@@ -10,7 +10,7 @@
 #include "kube/messages.h"
 #include "manifestwork/manifest_work.h"
 #include "server/controllers/deferred_deletion_entries.h"
-#include "server/runtime/retry_after.h"
+#include "server/runtime/pausing_api_server.h"
 
 namespace lastout::server {
 namespace {
@@ -86,7 +86,7 @@ void DeferredDeletionStore::stop() {
   changed_.notifyAll();
   if (!loop_.stop([this] { server_->stop(); })) return;
   placeUntold();  // so that what is dropped is told with the CriticalService
-  dropAll();
+  giveUpUnwritten();
 }
 
 bool DeferredDeletionStore::isOfController(const DeferredDeletion& deletion) const {
@@ -211,11 +211,11 @@ void DeferredDeletionStore::record(const admission::Review& review, TimePoint de
   const Places places = placesFor(deletion);
   const bool comesLater = places.empty() && deferringServices == DeferringServices::Unknown;
   if ((places.empty() && !comesLater) || isAnother(deletion)) return;
-  if (!isHeld) return tellDropped(deletion, places.empty() ? "" : places.begin()->first);
+  if (!isHeld) return tellNotRecorded(deletion, places.empty() ? "" : places.begin()->first);
   kube::MutexLock lock(mutex_);
   const std::set<std::string> services = missing(places, deletion.uid);
   if (services.empty() && !comesLater) return;
-  if (stopping_ || (comesLater && unplaced_.size() >= kMostUntold)) return tellDropped(deletion, {});
+  if (stopping_ || (comesLater && unplaced_.size() >= kMostUntold)) return tellNotRecorded(deletion, {});
   if (comesLater) unplaced_.push_back({deletion, steady_clock::now() + options_.untoldFor});
   place(deletion, services);
   loop_.wake();
@@ -252,7 +252,7 @@ void DeferredDeletionStore::place(const DeferredDeletion& deletion, const std::s
   const size_t already = waiting();
   for (const std::string& service : services) {
     if (already >= kMostWaiting)
-      tellDropped(deletion, service);
+      tellNotRecorded(deletion, service);
     else
       add(changesOf(service).recorded, deletion);
   }
@@ -288,7 +288,7 @@ void DeferredDeletionStore::placeUntold() {
     if (now < one.until)
       left.push_back(one);
     else
-      tellDropped(one.deletion, {});
+      tellNotRecorded(one.deletion, {});
   }
   lock.lock();
   for (size_t i = 0; i < all.size(); ++i) place(all[i].deletion, missing(places[i], all[i].deletion.uid));
@@ -311,18 +311,19 @@ bool DeferredDeletionStore::goesOn() {
   return first != waiting_.end() && steady_clock::now() < stopBy_ && first->second.notBefore < stopBy_;
 }
 
-void DeferredDeletionStore::dropAll() {
+void DeferredDeletionStore::giveUpUnwritten() {
   const kube::MutexLock lock(mutex_);
   for (const auto& [service, changes] : std::exchange(waiting_, {})) {
-    for (const auto& [uid, deletion] : changes.recorded) tellDropped(deletion, service);
+    for (const auto& [uid, deletion] : changes.recorded) tellNotRecorded(deletion, service);
   }
-  for (const Unplaced& one : std::exchange(unplaced_, {})) tellDropped(one.deletion, {});
+  for (const Unplaced& one : std::exchange(unplaced_, {})) tellNotRecorded(one.deletion, {});
   hasEnded_ = true;
   changed_.notifyAll();
 }
 
-void DeferredDeletionStore::tellDropped(const DeferredDeletion& deletion, const std::string& service) const {
-  options_.told({DeferredDeletionEvent::Kind::Dropped, deletion, service, {}, {}});
+void DeferredDeletionStore::tellNotRecorded(const DeferredDeletion& deletion,
+                                            const std::string& service) const {
+  options_.told({DeferredDeletionEvent::Kind::NotRecorded, deletion, service, {}, {}});
 }
 
 void DeferredDeletionStore::round() {
@@ -330,7 +331,7 @@ void DeferredDeletionStore::round() {
   if (const auto due = writeFirst())
     loop_.wakeAt(*due);
   else
-    dropAll();
+    giveUpUnwritten();
 }
 
 // Writes to the CriticalService that is first, where that may be. Returns when the next may be; nullopt: it

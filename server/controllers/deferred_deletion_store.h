@@ -145,8 +145,8 @@ class DeferredDeletionStore {
   bool goesOn() LASTOUT_REQUIRES(mutex_);
   void placeUntold() LASTOUT_EXCLUDES(mutex_);
   std::optional<TimePoint> writeFirst() LASTOUT_EXCLUDES(mutex_);
-  void dropAll() LASTOUT_EXCLUDES(mutex_);
-  void tellDropped(const criticalservice::DeferredDeletion& deletion, const std::string& service) const;
+  void giveUpUnwritten() LASTOUT_EXCLUDES(mutex_);
+  void tellNotRecorded(const criticalservice::DeferredDeletion& deletion, const std::string& service) const;
   void restoreChanges(const std::string& service, Changes changes) LASTOUT_REQUIRES(mutex_);
   Written write(const std::string& service, const Changes& changes);
   StatusUpdate outcomeOf(const Changes& changes, const kube::Value& object, size_t most) const;

@@ -55,7 +55,7 @@ DeferredDeletionStore::StatusUpdate DeferredDeletionStore::outcomeOf(const Chang
     if (isRecordedIn(deferral, wanted.deferredDeletions, deletion)) continue;
     const bool isRecorded = criticalservice::add(wanted.deferredDeletions, deletion, most);
     wanted.news.push_back(
-        {isRecorded ? DeferredDeletionEvent::Kind::Recorded : DeferredDeletionEvent::Kind::Dropped,
+        {isRecorded ? DeferredDeletionEvent::Kind::Recorded : DeferredDeletionEvent::Kind::NotRecorded,
          deletion,
          kube::textAt(object, {"metadata", "name"}),
          kube::textAt(object, {"metadata", "uid"}),

@@ -7,7 +7,7 @@
 
 #include "client/writes.h"
 #include "server/runtime/lack_of_right.h"
-#include "server/runtime/retry_after.h"
+#include "server/runtime/pausing_api_server.h"
 
 namespace lastout::server {
 namespace {

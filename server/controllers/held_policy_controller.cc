@@ -7,7 +7,7 @@
 #include "kube/well_known.h"
 #include "protection/cel.h"
 #include "protection/hold_finalizers.h"
-#include "server/runtime/retry_after.h"
+#include "server/runtime/pausing_api_server.h"
 
 namespace lastout::server {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "server/runtime/lack_of_right.h"
-#include "server/runtime/retry_after.h"
+#include "server/runtime/pausing_api_server.h"
 
 namespace lastout::server {
 

@@ -14,7 +14,7 @@
 #include "server/controllers/labelled_objects.h"
 #include "server/runtime/controller.h"
 #include "server/runtime/object_client.h"
-#include "server/runtime/retry_after.h"
+#include "server/runtime/pausing_api_server.h"
 #include "server/runtime/worker.h"
 #include "server/shared_parts.h"
 #include "server/watch/type_watches.h"
@@ -55,7 +55,7 @@ class LabelledPolicyController {
 
   const SharedParts parts_;
   const std::function<bool()> leads_;
-  const std::unique_ptr<RetryAfterServer> server_;
+  const std::unique_ptr<PausingApiServer> server_;
   LabelledObjects objects_;
   Worker worker_;
   const Patience patience_;

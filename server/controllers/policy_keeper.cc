@@ -11,7 +11,7 @@
 #include "protection/placement.h"
 #include "server/runtime/lack_of_right.h"
 #include "server/runtime/object_client.h"
-#include "server/runtime/retry_after.h"
+#include "server/runtime/pausing_api_server.h"
 #include "server/watch/object_watch.h"
 
 namespace lastout::server {

@@ -22,7 +22,7 @@
 #include "protection/placement.h"
 #include "protection/policy_status.h"
 #include "server/runtime/log.h"
-#include "server/runtime/retry_after.h"
+#include "server/runtime/pausing_api_server.h"
 #include "server/runtime/worker.h"
 
 namespace lastout::server {
@@ -125,7 +125,7 @@ class PolicyKeeper {
   protection::PolicyStanding standingOf(const Kept& kept);
 
   const PolicyKeeperOptions options_;
-  const std::unique_ptr<RetryAfterServer> server_;
+  const std::unique_ptr<PausingApiServer> server_;
   ProblemLog problems_;                                           // of the thread, as the next seven
   std::map<std::string, std::string> writeProblems_;              // by policy
   std::map<std::string, std::string> guardProblems_;              // of the guard of force alone, by policy

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "server/controllers/deferred_deletion_entries.h"
-#include "server/runtime/retry_after.h"
+#include "server/runtime/pausing_api_server.h"
 
 namespace lastout::server {
 namespace {

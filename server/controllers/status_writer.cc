@@ -8,7 +8,7 @@
 #include "criticalservice/critical_service.h"
 #include "kube/status_reason.h"
 #include "kube/value.h"
-#include "server/runtime/retry_after.h"
+#include "server/runtime/pausing_api_server.h"
 
 namespace lastout::server {
 namespace {

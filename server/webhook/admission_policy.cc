@@ -7,7 +7,7 @@
 #include "client/api_server.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
-#include "server/runtime/retry_after.h"
+#include "server/runtime/pausing_api_server.h"
 
 namespace lastout::server {
 namespace {

@@ -13,7 +13,7 @@
 #include "kube/value.h"
 #include "kube/well_known.h"
 #include "server/runtime/object_client.h"
-#include "server/runtime/retry_after.h"
+#include "server/runtime/pausing_api_server.h"
 #include "server/watch/object_watch.h"
 #include "server/webhook/webhook_configuration.h"
 

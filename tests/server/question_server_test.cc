@@ -1,5 +1,5 @@
 // What lastout serve tells over HTTP, asked over HTTP, beside an embedded cluster.
-#include "server/answers.h"
+#include "server/question_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class AnswersTest : public lastout::testing::ServerWorld {
+class QuestionServerTest : public lastout::testing::ServerWorld {
  public:
   // `address`: where answers are given.
   void serve(const std::string& address = "127.0.0.1",
@@ -96,7 +96,7 @@ class AnswersTest : public lastout::testing::ServerWorld {
   bool isTls = false;
 };
 
-TEST_F(AnswersTest, MetricsTellWhatHasHappened) {
+TEST_F(QuestionServerTest, MetricsTellWhatHasHappened) {
   serveTheStory();
   EXPECT_EQ(review(kProvider)["allowed"], false);
   const std::string denied =
@@ -123,7 +123,7 @@ TEST_F(AnswersTest, MetricsTellWhatHasHappened) {
   EXPECT_FALSE(metricsSay(confirmed + "0")) << "a denial of that moment may be confirmed, too";
 }
 
-TEST_F(AnswersTest, AWatchThatFailsIsCounted) {
+TEST_F(QuestionServerTest, AWatchThatFailsIsCounted) {
   serveTheStory();
   EXPECT_THAT(get("/metrics").body, Not(HasSubstr("lastout_watch_interruptions_total{")));
   createInstance("second", {});  // after the list, so that a watch tells of it
@@ -136,7 +136,7 @@ TEST_F(AnswersTest, AWatchThatFailsIsCounted) {
   });
 }
 
-TEST_F(AnswersTest, WhatItKnowsIsToldWhereThatIsAnswered) {
+TEST_F(QuestionServerTest, WhatItKnowsIsToldWhereThatIsAnswered) {
   serveTheStory();
   EXPECT_THAT(get("/readyz/verbose").body,
               AllOf(HasSubstr("ready\n"), HasSubstr("coolresources.my.crd.group: Synced, 1 object\n")));
@@ -146,7 +146,7 @@ TEST_F(AnswersTest, WhatItKnowsIsToldWhereThatIsAnswered) {
 }
 
 // Nobody can make a Secret in a namespace that is not there.
-TEST_F(AnswersTest, ACertificateThatIsMissingIsToldWhereThatIsAnswered) {
+TEST_F(QuestionServerTest, ACertificateThatIsMissingIsToldWhereThatIsAnswered) {
   CertificateSecretOptions certificates;
   certificates.namespaceName = "nowhere";
   certificates.name = "lastout-tls";
@@ -176,7 +176,7 @@ TEST(HealthRoutes, SayWhatIsMissingAndNoMore) {
   EXPECT_EQ(ready->handler({}).body, "not ready: ending\n");
 }
 
-TEST_F(AnswersTest, WhySaysWhatTheDenialSays) {
+TEST_F(QuestionServerTest, WhySaysWhatTheDenialSays) {
   serveTheStory();
   const Json why = json("/why?ref=deployment%2Fprovider+-n+default");
   EXPECT_EQ(why["object"], "deployments.apps/default/provider");
@@ -196,7 +196,7 @@ TEST_F(AnswersTest, WhySaysWhatTheDenialSays) {
                     HasSubstr(response["status"]["message"])));
 }
 
-TEST_F(AnswersTest, WhyKnowsWhatIsNotGuarded) {
+TEST_F(QuestionServerTest, WhyKnowsWhatIsNotGuarded) {
   serveTheStory();
   EXPECT_EQ(json("/why?ref=coolresources/instance")["blocked"], false);
   const Json pod = json("/why?ref=pods/default/any");
@@ -205,7 +205,7 @@ TEST_F(AnswersTest, WhyKnowsWhatIsNotGuarded) {
 }
 
 // Its type is not followed; the object was read for the policies' sake.
-TEST_F(AnswersTest, WhyKnowsAnObjectThatWasReadForAPolicy) {
+TEST_F(QuestionServerTest, WhyKnowsAnObjectThatWasReadForAPolicy) {
   serveTheStory();
   using lastout::testing::jsonOf;
   create("/apis/lastout.dev/v1alpha1/deletionpolicies",
@@ -231,7 +231,7 @@ TEST_F(AnswersTest, WhyKnowsAnObjectThatWasReadForAPolicy) {
   EXPECT_EQ(json("/why?ref=configmaps/default/other")["present"], false) << "it was read, and is not there";
 }
 
-TEST_F(AnswersTest, GraphIsDrawnAsItIsAskedFor) {
+TEST_F(QuestionServerTest, GraphIsDrawnAsItIsAskedFor) {
   serveTheStory();
   EXPECT_THAT(get("/graph?format=mermaid").body, HasSubstr("\n%% DeletionPolicies are not drawn here: "));
   EXPECT_THAT(get("/graph?format=dot").body, HasSubstr("\n// DeletionPolicies are not drawn here: "));
@@ -255,7 +255,7 @@ TEST_F(AnswersTest, GraphIsDrawnAsItIsAskedFor) {
   EXPECT_THAT(get("/graph?format=mermaid").body, HasSubstr("flowchart LR"));
 }
 
-TEST_F(AnswersTest, BadQuestionsAreToldWhatIsWrong) {
+TEST_F(QuestionServerTest, BadQuestionsAreToldWhatIsWrong) {
   serveTheStory();
   const std::tuple<const char*, int, const char*> questions[] = {
       {"/why", 400, "ref is missing"},
@@ -286,7 +286,7 @@ TEST_F(AnswersTest, BadQuestionsAreToldWhatIsWrong) {
   EXPECT_EQ(head.body, "");
 }
 
-TEST_F(AnswersTest, AWebPageCannotAskForItsReader) {
+TEST_F(QuestionServerTest, AWebPageCannotAskForItsReader) {
   serveTheStory();
   const auto statusFor = [this](const std::string& host, const std::string& path = "/graph") {
     lastout::testing::RawClient client(answersPort);
@@ -302,7 +302,7 @@ TEST_F(AnswersTest, AWebPageCannotAskForItsReader) {
   EXPECT_EQ(statusFor("localhost", "/readyz/verbose"), 200);
 }
 
-TEST_F(AnswersTest, ElsewhereATokenIsNeeded) {
+TEST_F(QuestionServerTest, ElsewhereATokenIsNeeded) {
   serve("0.0.0.0");
   EXPECT_TRUE(isTls);
   EXPECT_EQ(get("/livez").answer.status, 200);

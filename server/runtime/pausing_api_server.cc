@@ -1,4 +1,4 @@
-#include "server/runtime/retry_after.h"
+#include "server/runtime/pausing_api_server.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -40,7 +40,7 @@ std::string objectOf(const client::ApiRequest& request) {
 
 }  // namespace
 
-kube::Result<client::ApiAnswer> RetryAfterServer::exchange(const client::ApiRequest& request,
+kube::Result<client::ApiAnswer> PausingApiServer::exchange(const client::ApiRequest& request,
                                                            const Take& take) {
   const std::string object = objectOf(request);
   if (const auto refusal = refusalOf(object)) {
@@ -61,7 +61,7 @@ kube::Result<client::ApiAnswer> RetryAfterServer::exchange(const client::ApiRequ
   return answer;
 }
 
-std::optional<RetryAfterServer::Refusal> RetryAfterServer::refusalOf(const std::string& object) {
+std::optional<PausingApiServer::Refusal> PausingApiServer::refusalOf(const std::string& object) {
   const auto now = now_();
   const kube::MutexLock lock(mutex_);
   if (!remembers_) return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<RetryAfterServer::Refusal> RetryAfterServer::refusalOf(const std::
   return std::nullopt;
 }
 
-void RetryAfterServer::keep(const std::string& object, Refusal refusal) {
+void PausingApiServer::keep(const std::string& object, Refusal refusal) {
   const auto now = now_();
   const kube::MutexLock lock(mutex_);
   if (refusals_.size() >= kMostObjects)
@@ -81,13 +81,13 @@ void RetryAfterServer::keep(const std::string& object, Refusal refusal) {
     refusals_.insert_or_assign(object, std::move(refusal));
 }
 
-void RetryAfterServer::answerNothingFromMemory() {
+void PausingApiServer::answerNothingFromMemory() {
   const kube::MutexLock lock(mutex_);
   remembers_ = false;
 }
 
-std::unique_ptr<RetryAfterServer> newControllerServer(client::Access& access) {
-  return std::make_unique<RetryAfterServer>(access.newServer());
+std::unique_ptr<PausingApiServer> newControllerServer(client::Access& access) {
+  return std::make_unique<PausingApiServer>(access.newServer());
 }
 
 }  // namespace lastout::server

@@ -1,5 +1,5 @@
 // An API server that says when it may be asked again is not asked before; a script says it.
-#include "server/runtime/retry_after.h"
+#include "server/runtime/pausing_api_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ class RetryAfterTest : public ::testing::Test {
   RetryAfterTest() {
     auto made = std::make_unique<BusyServer>(asked);
     busy = made.get();
-    server = std::make_unique<RetryAfterServer>(std::move(made), [this] { return now; });
+    server = std::make_unique<PausingApiServer>(std::move(made), [this] { return now; });
   }
   // The status of the answer, and its Retry-After: "429 after 7: too many requests", "200".
   std::string ask(const std::string& method, const std::string& target, const std::string& body = {}) {
@@ -69,7 +69,7 @@ class RetryAfterTest : public ::testing::Test {
 
   std::vector<std::string> asked;
   BusyServer* busy = nullptr;  // the server's
-  std::unique_ptr<RetryAfterServer> server;
+  std::unique_ptr<PausingApiServer> server;
   client::TimePoint now{};
 };
 
@@ -138,19 +138,19 @@ TEST_F(RetryAfterTest, EveryOtherAnswerMayBeAskedForAtOnce) {
 
 TEST_F(RetryAfterTest, RemembersALimitedNumberOfObjects) {
   const auto object = [](size_t number) { return "/api/v1/namespaces/n" + std::to_string(number); };
-  for (size_t i = 0; i <= RetryAfterServer::kMostObjects; ++i) {
+  for (size_t i = 0; i <= PausingApiServer::kMostObjects; ++i) {
     busy->answers = {{429, seconds(10)}};
     ask("GET", object(i));
   }
   asked.clear();
   ask("GET", object(0));
   EXPECT_THAT(asked, IsEmpty());
-  EXPECT_EQ(ask("GET", object(RetryAfterServer::kMostObjects)), "200") << "of one too many";
+  EXPECT_EQ(ask("GET", object(PausingApiServer::kMostObjects)), "200") << "of one too many";
   now += seconds(10);  // those that have passed make room
   busy->answers = {{429, seconds(10)}};
-  ask("GET", object(RetryAfterServer::kMostObjects));
+  ask("GET", object(PausingApiServer::kMostObjects));
   asked.clear();
-  ask("GET", object(RetryAfterServer::kMostObjects));
+  ask("GET", object(PausingApiServer::kMostObjects));
   EXPECT_THAT(asked, IsEmpty());
 }
 

@@ -1,4 +1,4 @@
-#include "server/answers.h"
+#include "server/question_server.h"
 
 #include <algorithm>
 #include <charconv>
@@ -194,8 +194,8 @@ std::vector<net::HttpRoute> healthRoutes(std::function<Health()> health) {
   return routes;
 }
 
-Answers::Answers(const std::shared_ptr<client::Access>& access, const AnswersOptions& options,
-                 AnswersSources sources)
+QuestionServer::QuestionServer(const std::shared_ptr<client::Access>& access,
+                               const QuestionServerOptions& options, QuestionSources sources)
     : sources_(std::move(sources)),
       httpOptions_(options.http),
       authorization_(access, loggedBy(options.authorization, sources_.log)) {
@@ -203,11 +203,12 @@ Answers::Answers(const std::shared_ptr<client::Access>& access, const AnswersOpt
   httpOptions_.identity.clientCa.clear();  // whoever has a token may ask
 }
 
-Answers::~Answers() { stop(std::chrono::milliseconds(0)); }
+QuestionServer::~QuestionServer() { stop(std::chrono::milliseconds(0)); }
 
-kube::Result<std::unique_ptr<Answers>> Answers::open(const std::shared_ptr<client::Access>& access,
-                                                     const AnswersOptions& options, AnswersSources sources) {
-  std::unique_ptr<Answers> answers(new Answers(access, options, std::move(sources)));
+kube::Result<std::unique_ptr<QuestionServer>> QuestionServer::open(
+    const std::shared_ptr<client::Access>& access, const QuestionServerOptions& options,
+    QuestionSources sources) {
+  std::unique_ptr<QuestionServer> answers(new QuestionServer(access, options, std::move(sources)));
   const auto log = [raw = answers.get()](const net::HttpEvent& event) {
     raw->sources_.log(Level::Warning, toString(event));
   };
@@ -217,7 +218,7 @@ kube::Result<std::unique_ptr<Answers>> Answers::open(const std::shared_ptr<clien
   return answers;
 }
 
-std::vector<net::HttpRoute> Answers::routes() {
+std::vector<net::HttpRoute> QuestionServer::routes() {
   std::vector<net::HttpRoute> routes = healthRoutes(sources_.health);
   routes.push_back(route("/readyz/verbose", [this](const HttpRequest&) {
     const GaugeValues now = sources_.standing();
@@ -234,7 +235,7 @@ std::vector<net::HttpRoute> Answers::routes() {
   return routes;
 }
 
-net::HttpRoute Answers::route(const std::string& path, net::HttpHandler handler) {
+net::HttpRoute QuestionServer::route(const std::string& path, net::HttpHandler handler) {
   return {"GET", path, {}, [this, handler = std::move(handler)](const HttpRequest& request) {
             auto refused = refusal(request);
             return refused ? std::move(*refused) : handler(request);
@@ -243,7 +244,7 @@ net::HttpRoute Answers::route(const std::string& path, net::HttpHandler handler)
 
 // Without tokens a web page must not ask in its reader's name: a browser that was led here by a name of its
 // own (DNS rebinding) says that name.
-std::optional<HttpResponse> Answers::refusal(const HttpRequest& request) {
+std::optional<HttpResponse> QuestionServer::refusal(const HttpRequest& request) {
   if (httpOptions_.plain) {
     if (isByLoopback(request.host)) return std::nullopt;
     return said(403, "this is answered by the names localhost, 127.0.0.1 and [::1] alone");
@@ -256,19 +257,19 @@ std::optional<HttpResponse> Answers::refusal(const HttpRequest& request) {
   return response;
 }
 
-std::string Answers::url() const {
+std::string QuestionServer::url() const {
   return toString(
       client::ServerAddress{!httpOptions_.plain, httpOptions_.address, static_cast<uint16_t>(port()), ""});
 }
 
-kube::Result<void> Answers::use(const net::TlsIdentity& identity) {
+kube::Result<void> QuestionServer::use(const net::TlsIdentity& identity) {
   if (httpOptions_.plain) return {};
   net::TlsIdentity mine = identity;
   mine.clientCa.clear();
   return http_->use(mine);
 }
 
-void Answers::stop(std::chrono::milliseconds grace) {
+void QuestionServer::stop(std::chrono::milliseconds grace) {
   authorization_.stop();
   if (http_) http_->stop(grace);
 }

@@ -1,4 +1,4 @@
-// RetryAfterServer: the API server that a controller asks. Where it answers that it may be asked again later
+// PausingApiServer: the API server that a controller asks. Where it answers that it may be asked again later
 // (client::retryPauseOf()), it is not asked about the object of that request until then: the same answer is
 // given once more, from memory. So a controller tries again by its own back-off, and never waits between a
 // check and the write that rests on it.
@@ -21,14 +21,14 @@
 namespace lastout::server {
 
 // Safe for any number of threads.
-class RetryAfterServer : public client::ApiServer {
+class PausingApiServer : public client::ApiServer {
  public:
   using Clock = std::function<std::chrono::steady_clock::time_point()>;
 
   // Of so many objects it keeps an answer; about others it asks all the same.
   static constexpr size_t kMostObjects = 1'000;
 
-  explicit RetryAfterServer(
+  explicit PausingApiServer(
       std::unique_ptr<client::ApiServer> server, Clock now = [] { return std::chrono::steady_clock::now(); })
       : server_(std::move(server)), now_(std::move(now)) {}
 
@@ -56,6 +56,6 @@ class RetryAfterServer : public client::ApiServer {
 };
 
 // Returns one with connections of its own.
-std::unique_ptr<RetryAfterServer> newControllerServer(client::Access& access);
+std::unique_ptr<PausingApiServer> newControllerServer(client::Access& access);
 
 }  // namespace lastout::server

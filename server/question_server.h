@@ -1,6 +1,6 @@
-// Answers: serves /metrics, /graph, /why, /livez and /readyz to people and Prometheus. Answers from a copy of
-// the view, so that a request blocks the watches and reviews only while it copies. With DeletionPolicies,
-// /why also reads the object from the API server.
+// QuestionServer: serves /metrics, /graph, /why, /livez and /readyz to people and Prometheus. Answers from a
+// copy of the view, so that a request blocks the watches and reviews only while it copies. With
+// DeletionPolicies, /why also reads the object from the API server.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@
 
 namespace lastout::server {
 
-struct AnswersOptions {
+struct QuestionServerOptions {
   // At a loopback address it is plain HTTP, and nobody has to say who asks. Anywhere else it is TLS, and
   // every answer but /livez and /readyz takes a token. Its `plain` is set by this.
   net::HttpServerOptions http;
@@ -31,8 +31,8 @@ struct AnswersOptions {
 using ProtectionsOf =
     std::function<CurrentProtections(const kube::ResourceType& type, const kube::ObjectKey& object)>;
 
-// What it answers from; all of it outlives the Answers.
-struct AnswersSources {
+// What it answers from; all of it outlives the QuestionServer.
+struct QuestionSources {
   const LiveView& view;
   const Metrics& metrics;
   std::function<Health()> health;         // called by any thread; must not wait for anything
@@ -48,7 +48,7 @@ struct AnswersSources {
 admission::KnownCluster copyOf(const LiveView& view);
 
 // The answer to GET /graph?<query> and GET /why?<query>: 200; 400 with what is wrong with the query; 404 when
-// there is no such object. `now`: what time it is. `protections`: as of AnswersSources.
+// there is no such object. `now`: what time it is. `protections`: as of QuestionSources.
 net::HttpResponse graphAnswer(const LiveView& view, std::string_view query);
 net::HttpResponse whyAnswer(const LiveView& view, std::string_view query, WallTime now,
                             const ProtectionsOf& protections = {});
@@ -57,14 +57,15 @@ net::HttpResponse whyAnswer(const LiveView& view, std::string_view query, WallTi
 // for anything.
 std::vector<net::HttpRoute> healthRoutes(std::function<Health()> health);
 
-class Answers {
+class QuestionServer {
  public:
   // Listens, and answers from now on. Fails as HttpServer::open().
-  static kube::Result<std::unique_ptr<Answers>> open(const std::shared_ptr<client::Access>& access,
-                                                     const AnswersOptions& options, AnswersSources sources);
-  ~Answers();  // as stop(0)
-  Answers(const Answers&) = delete;
-  Answers& operator=(const Answers&) = delete;
+  static kube::Result<std::unique_ptr<QuestionServer>> open(const std::shared_ptr<client::Access>& access,
+                                                            const QuestionServerOptions& options,
+                                                            QuestionSources sources);
+  ~QuestionServer();  // as stop(0)
+  QuestionServer(const QuestionServer&) = delete;
+  QuestionServer& operator=(const QuestionServer&) = delete;
 
   int port() const { return http_->port(); }
   std::string url() const;  // without a path
@@ -73,14 +74,14 @@ class Answers {
   void stop(std::chrono::milliseconds grace);
 
  private:
-  Answers(const std::shared_ptr<client::Access>& access, const AnswersOptions& options,
-          AnswersSources sources);
+  QuestionServer(const std::shared_ptr<client::Access>& access, const QuestionServerOptions& options,
+                 QuestionSources sources);
   std::vector<net::HttpRoute> routes();
   net::HttpRoute route(const std::string& path, net::HttpHandler handler);
   // Returns the refusal of the request; nullopt: it may be answered.
   std::optional<net::HttpResponse> refusal(const net::HttpRequest& request);
 
-  const AnswersSources sources_;
+  const QuestionSources sources_;
   net::HttpServerOptions httpOptions_;
   Authorization authorization_;
   std::unique_ptr<net::HttpServer> http_;
