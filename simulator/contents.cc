@@ -50,7 +50,7 @@ Json podContent(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane.mut
   if (workload == nullptr) return nullptr;
   const kube::ObjectKey& key = plane.live.model().slots[slot].key;
   Json pod;
-  switch (plane.live.model().slots[owner].role) {
+  switch (plane.live.model().slots[owner].kind) {
     case SlotKind::StatefulSet:
       pod = podOfStatefulSet(*workload, ordinalOf(key.name), key.name);
       break;
@@ -83,13 +83,13 @@ Json appliedContent(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane
 
 Json rawContent(const ControlPlane& plane, Slot slot) LASTOUT_REQUIRES(plane.mutex) {
   const cluster::SlotInfo& info = plane.live.model().slots[slot];
-  if (info.role == SlotKind::Pod && controllerOf(plane, slot) != cluster::kNone)
+  if (info.kind == SlotKind::Pod && controllerOf(plane, slot) != cluster::kNone)
     return podContent(plane, slot);
-  if (info.role == SlotKind::ReplicaSet && controllerOf(plane, slot) != cluster::kNone) {
+  if (info.kind == SlotKind::ReplicaSet && controllerOf(plane, slot) != cluster::kNone) {
     const Json* deployment = storedAt(plane, controllerOf(plane, slot));
     return deployment == nullptr ? Json() : replicaSetOf(*deployment, info.key.name, 1);
   }
-  if (info.role == SlotKind::AppliedManifestWork && info.work != cluster::kNone) {
+  if (info.kind == SlotKind::AppliedManifestWork && info.work != cluster::kNone) {
     const cluster::Slot work = plane.live.model().works[info.work].manifestWork;
     const Json* manifestWork = storedAt(plane, work);
     if (manifestWork == nullptr) return nullptr;
@@ -177,10 +177,10 @@ Json alignedContent(const ControlPlane& plane, Slot slot, const cluster::ObjectS
   if (state.terminating() && !isTerminating(object) && type != nullptr)
     object = markDeleted(rulesOf(*type), std::move(object), plane.now());
   std::vector<std::string> finalizers = plane.live.finalizers(slot, state);
-  if (info.role == SlotKind::Namespace &&
+  if (info.kind == SlotKind::Namespace &&
       std::erase(finalizers, kube::kNamespaceSpecFinalizer) == 0)  // it stands in its spec
     object = finalizedNamespace(std::move(object));
-  if (info.role == SlotKind::Crd && isTerminating(object) &&
+  if (info.kind == SlotKind::Crd && isTerminating(object) &&
       std::ranges::find(finalizers, kube::kCrdCleanupFinalizer) == finalizers.end())
     object = crdAfterCleanup(std::move(object), plane.now());
   object = setFinalizers(std::move(object), finalizers);
@@ -188,16 +188,16 @@ Json alignedContent(const ControlPlane& plane, Slot slot, const cluster::ObjectS
   const std::vector<cluster::LiveOwner> owners = plane.live.owners(slot, state);
   object = withOwnersOf(owners, std::move(object));
   object = withAddedOwners(plane, owners, std::move(object));
-  if (info.role == SlotKind::ReplicaSet) {
+  if (info.kind == SlotKind::ReplicaSet) {
     const Json* deployment = storedAt(plane, controllerOf(plane, slot));
     if (deployment != nullptr && at(object, {"spec", "replicas"}) != nullptr &&
         object["spec"]["replicas"] != state.value)
       object = withNextGeneration(followingReplicaSet(*deployment, std::move(object)));
   }
-  if (info.role == SlotKind::Pod && (state.value & cluster::kReady) != 0 &&
+  if (info.kind == SlotKind::Pod && (state.value & cluster::kReady) != 0 &&
       stringAt(object, {"status", "phase"}) == "Pending")
     object = readyPod(std::move(object), plane.now());
-  if (info.role == SlotKind::Pod && (state.value & cluster::kStopped) != 0)
+  if (info.kind == SlotKind::Pod && (state.value & cluster::kStopped) != 0)
     object = stoppedPod(std::move(object), plane.now());
   return object;
 }

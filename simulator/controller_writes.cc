@@ -81,7 +81,7 @@ ReplicaCounts countsOf(const Subject& subject, Slot workload) {
   const cluster::Model& model = subject.live().model();
   for (const Slot pod : model.slots[workload].children) {
     const cluster::ObjectState state = subject.live().object(pod);
-    if (!state.present() || model.slots[pod].role != SlotKind::Pod) continue;
+    if (!state.present() || model.slots[pod].kind != SlotKind::Pod) continue;
     if (!state.live()) {
       ++terminating;
       continue;
@@ -130,7 +130,7 @@ std::optional<Mutation> workloadWrite(const Subject& subject) {
   const UserInfo user =
       controllerUser(kube::findWorkloadType(subject.info().key.type)->controller, subject.plane.kubernetes());
   const ReplicaCounts counts = countsOf(subject, subject.slot);
-  switch (subject.info().role) {
+  switch (subject.info().kind) {
     case SlotKind::StatefulSet:
       return updateTo(subject, observedStatefulSet(subject.object(), subject.info().key.name, counts),
                       "status", user);
@@ -287,7 +287,7 @@ std::optional<Mutation> workWrite(const Subject& subject) {
   const RecordRef manifestWork = subject.storage().find(subject.live().model().slots[work.manifestWork].key);
   if (manifestWork == nullptr) return std::nullopt;
   std::vector<AppliedObject> objects = appliedObjects(subject, work, manifestWork->object());
-  if (subject.info().role == SlotKind::AppliedManifestWork) {
+  if (subject.info().kind == SlotKind::AppliedManifestWork) {
     std::erase_if(objects, [](const AppliedObject& object) { return object.uid.empty(); });
     return updateTo(subject, withAppliedResources(subject.object(), std::move(objects)), "status",
                     agentUser());
