@@ -137,7 +137,7 @@ void addForPolicies(const Transition& transition, Slot slot, const ObjectState& 
 }
 
 void addObject(const Transition& transition, Slot slot, Listed listed, std::vector<Action>& out) {
-  if (replicaSetTask(transition, slot) != ReplicaSetTask::None)
+  if (transition.info(slot).replicaSet != kNone && replicaSetTask(transition, slot) != ReplicaSetTask::None)
     out.push_back({Kind::ReplicaSetWork, Actor::ReplicaSets, slot, 0});
   if (!transition.isPresent(slot)) return;
   const ObjectState object = transition.state().object(slot);

@@ -26,12 +26,10 @@ inline uint64_t packFlight(const Flight& flight) {
 }
 
 inline Flight unpackFlight(uint64_t bits) {
-  Flight flight;
-  flight.phase = static_cast<Flight::Phase>(bits & 3);
-  flight.touched = (bits & 4) != 0;
-  flight.stale = (bits & 8) != 0;
-  flight.criteriaWereMet = (bits & 16) != 0;
-  return flight;
+  return {.phase = static_cast<Flight::Phase>(bits & 3),
+          .touched = (bits & 4) != 0,
+          .stale = (bits & 8) != 0,
+          .criteriaWereMet = (bits & 16) != 0};
 }
 
 inline uint64_t packDeferredDeletion(const std::optional<DeferredDeletionState>& deferredDeletion) {
@@ -91,11 +89,9 @@ inline ObjectState unpack(uint64_t word) {
 inline WorkState StateRef::work(uint32_t work) const {
   noteRead(StatePart::Kind::Work, work, 0);
   const uint64_t bits = detail::getField(words_ + layout_->works, work, detail::kWorkBits);
-  WorkState state;
-  state.deleting = (bits & 1) != 0;
-  state.next = static_cast<uint8_t>(bits >> 1);
-  state.flight = detail::unpackFlight((bits >> 9) & detail::mask(detail::kFlightBits));
-  return state;
+  return {.deleting = (bits & 1) != 0,
+          .next = static_cast<uint8_t>(bits >> 1),
+          .flight = detail::unpackFlight((bits >> 9) & detail::mask(detail::kFlightBits))};
 }
 
 inline void StateRef::setWork(uint32_t work, const WorkState& state) {
@@ -107,11 +103,7 @@ inline void StateRef::setWork(uint32_t work, const WorkState& state) {
 inline StepState StateRef::step(uint32_t step) const {
   noteRead(StatePart::Kind::Step, step, 0);
   const uint64_t bits = detail::getField(words_ + layout_->steps, step, detail::kStepBits);
-  StepState state;
-  state.sent = (bits & 1) != 0;
-  state.done = (bits & 2) != 0;
-  state.flight = detail::unpackFlight(bits >> 2);
-  return state;
+  return {.sent = (bits & 1) != 0, .done = (bits & 2) != 0, .flight = detail::unpackFlight(bits >> 2)};
 }
 
 inline void StateRef::setStep(uint32_t step, const StepState& state) {
