@@ -123,7 +123,7 @@ struct Scenario {
   std::vector<cluster::GivenPolicy> policies;  // of the objects, of those to come, and of profiles
   std::vector<ScenarioController> controllers;
   std::vector<criticalservice::UnremovedFinalizer> unremoved;  // of manifests whose scenario nobody wrote
-  bool isOfDeletions = false;  // of scenarioOfDeletions()
+  bool isOfDeletions = false;                                  // of scenarioOfDeletions()
   std::vector<ScenarioStep> steps;
   std::vector<Milestone> story;
   Expectations expect;

@@ -15,10 +15,10 @@ struct DeferredDeletionEvent {
     Recorded,     // it was denied, and lastout will run it
     NotRecorded,  // it was denied, and could not be recorded: no room, no time, or no CriticalService to
                   // record it
-    Deleted,    // the API server has accepted it
-    TakenBack,  // nobody wants it any more
-    Refused,    // it cannot be done now, and is tried again
-    Ignored,    // an annotation asks for it, and does not count
+    Deleted,      // the API server has accepted it
+    TakenBack,    // nobody wants it any more
+    Refused,      // it cannot be done now, and is tried again
+    Ignored,      // an annotation asks for it, and does not count
   };
   Kind kind = Kind::Recorded;
   criticalservice::DeferredDeletion deletion;

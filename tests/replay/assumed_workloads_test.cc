@@ -1,10 +1,9 @@
 // What the files say about workloads that somebody needs, and about the agent, and that the machine does not
 // follow.
-#include "replay/assumptions.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "replay/assumptions.h"
 #include "tests/replay/play.h"
 
 namespace lastout::replay {
