@@ -42,7 +42,7 @@ struct Explanation {
 
 std::string_view toString(Reason reason);  // "CriterionUnmet", as in a cause
 
-// Explains the verdict on a DELETE of `object`. `decision` is what decide() made of its guard entries, of the
+// Explains the verdict on a DELETE of `object`. `verdict` is what decide() made of its guard entries, of the
 // same graph and index; for Reason::Unconfirmed `detail` says what went wrong with the confirming read
 // ("listing coolresources.my.crd.group took longer than 2s"). The same graph gives the same words, in bounded
 // time and length.

@@ -23,7 +23,11 @@ class ChainSearch {
     for (uint32_t at = 0; at < reached_.size(); ++at) {
       const graph::Edge reached = reached_[at];
       if (graph::isObject(graph_, reached.target)) take(reached, result);
-      for (graph::OutEdges edges(graph_, reached.target); !edges.atEnd() && edgesLeft > 0; edges.next()) {
+      for (graph::OutEdges edges(graph_, reached.target); !edges.atEnd(); edges.next()) {
+        if (edgesLeft == 0) {
+          result.complete = false;
+          break;
+        }
         --edgesLeft;
         if (!graph::blocks(graph_, edges.target()) || sources_.contains(edges.target())) continue;
         if (reached_.size() < most)
@@ -32,13 +36,13 @@ class ChainSearch {
           result.complete = false;
       }
     }
-    result.complete = result.complete && edgesLeft > 0;
     return result;
   }
 
  private:
   void add(const graph::Edge& edge) {
-    if (sources_.emplace(edge.target, edge.source).second) reached_.push_back(edge);
+    sources_.emplace(edge.target, edge.source);
+    reached_.push_back(edge);
   }
 
   void take(const graph::Edge& reached, SpecChains& result) {

@@ -174,8 +174,8 @@ class StorageFinder {
 
   void addNode(const kube::Object& pod) {
     const kube::Object* node = object({kube::kNodes, "", kube::nodeThatEnds(pod)});
-    if (node == nullptr) return;
-    const std::string ready = kube::whyPodsStay(node->content);
+    if (node == nullptr || kube::isOutOfService(node->content)) return;
+    const std::string ready = kube::notReadyStatus(node->content);
     if (ready.empty()) return;
     // A kubelet that says False works, but may not be able to stop containers.
     const bool isSilent = ready == "Unknown";
@@ -184,7 +184,7 @@ class StorageFinder {
     found_[pod.key].push_back(
         {.keeps = true,
          .reason = "NodeNotReady",
-         .message = name + (isSilent ? " does" : " may") + " not end it, because " + why +
+         .message = name + (isSilent ? " ends no Pods, because " : " may end no Pods, because ") + why +
                     (isSilent ? "; bring it back, or, once that machine is off, delete " + name
                               : "; its other conditions and its events say why"),
          .cause = why + (isSilent ? ", so nobody ends its Pods" : ", so it may not end its Pods"),

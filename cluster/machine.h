@@ -87,7 +87,7 @@ struct ClusterEvent {
   Actor actor = Actor::Client;
   Slot slot = kNone;
   uint32_t by = kNone;  // step, work or finalizer controller; kNone where the actor says it all
-  // Denied: the verdict, or (decision.allowed) a webhook of somebody else failed, or the API refused
+  // Denied: the verdict, or (verdict.allowed) a webhook of somebody else failed, or the API refused
   // (`refused`).
   admission::Verdict verdict{};
   const char* refused =

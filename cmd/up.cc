@@ -149,22 +149,37 @@ struct Loaded {
   std::vector<std::string> unremoved;  // finalizers that no controller here removes
 };
 
-// Returns "example.com/cleanup of widgets.example.com", of each finalizer on the objects that none of the
-// controllers removes, nor Kubernetes, the ManifestWork agent or lastout.
-std::vector<std::string> unremovedFinalizers(const std::vector<kube::Object>& objects,
-                                             const std::vector<replay::ScenarioController>& controllers) {
-  std::set<std::string> unremoved;
-  for (const kube::Object& object : objects) {
-    for (const std::string& finalizer : object.meta.finalizers) {
-      const auto removes = [&](const replay::ScenarioController& controller) {
-        return controller.finalizer == finalizer && controller.from == object.key.type;
-      };
-      if (criticalservice::builtInRemoverOf(finalizer).empty() && std::ranges::none_of(controllers, removes))
-        unremoved.insert(finalizer + " of " + toString(object.key.type));
+// Collects the finalizers on objects that nothing in this cluster removes.
+class UnremovedFinalizers {
+ public:
+  UnremovedFinalizers(const std::vector<replay::ScenarioController>& controllers, bool isLastoutInside)
+      : controllers_(controllers), isLastoutInside_(isLastoutInside) {}
+
+  void add(const std::vector<kube::Object>& objects) {
+    for (const kube::Object& object : objects) {
+      for (const std::string& finalizer : object.meta.finalizers) {
+        if (!isRemoved(object.key.type, finalizer))
+          found_.insert(finalizer + " of " + toString(object.key.type));
+      }
     }
   }
-  return {unremoved.begin(), unremoved.end()};
-}
+  // Returns "example.com/cleanup of widgets.example.com", of each.
+  std::vector<std::string> take() const { return {found_.begin(), found_.end()}; }
+
+ private:
+  bool isRemoved(const kube::GroupResource& type, const std::string& finalizer) const {
+    const auto removes = [&](const replay::ScenarioController& controller) {
+      return controller.finalizer == finalizer && controller.from == type;
+    };
+    if (std::ranges::any_of(controllers_, removes)) return true;
+    if (finalizer.starts_with(kube::kFinalizerDomain)) return isLastoutInside_;
+    return !criticalservice::builtInRemoverOf(finalizer).empty() && !kube::isUsageFinalizer(type, finalizer);
+  }
+
+  const std::vector<replay::ScenarioController>& controllers_;
+  const bool isLastoutInside_;
+  std::set<std::string> found_;
+};
 
 tl::expected<Loaded, kube::Errors> load(EmbeddedCluster& cluster, const UpOptions& options) {
   Loaded loaded;
@@ -201,7 +216,10 @@ tl::expected<Loaded, kube::Errors> load(EmbeddedCluster& cluster, const UpOption
     return tl::unexpected(std::move(added.error()));
   loaded.objects = *objects;
   loaded.controllers = controllers.size();
-  loaded.unremoved = unremovedFinalizers(manifests->objects, controllers);
+  UnremovedFinalizers unremoved(controllers, options.guard == "inside");
+  unremoved.add(manifests->objects);
+  for (const manifestwork::ManifestWork& work : manifests->works) unremoved.add(work.manifests);
+  loaded.unremoved = unremoved.take();
   return loaded;
 }
 

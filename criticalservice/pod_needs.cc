@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "kube/pods.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
 
@@ -103,8 +102,6 @@ void Needs::readClaimTemplate(const kube::Value& claim) {
 
 bool mayHavePods(const kube::Object& object) {
   if (object.meta.deletionTimestamp) return false;
-  if (object.key.type == kube::kJobs && (kube::isSuspended(object.content) || kube::hasEnded(object.content)))
-    return false;
   const kube::Value* replicas = object.content.at({"spec", "replicas"});
   return replicas == nullptr || replicas->asInteger() == nullptr || *replicas->asInteger() > 0;
 }

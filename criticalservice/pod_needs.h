@@ -20,8 +20,7 @@ struct Dependency {
   friend bool operator==(const Dependency&, const Dependency&) = default;
 };
 
-// Returns true if a Pod of the object may be there now: it is not being deleted, its spec.replicas is not 0,
-// and, if it is a Job, it is neither suspended nor finished.
+// Returns true if a Pod of the object may be there now: it is not being deleted, and spec.replicas is not 0.
 bool mayHavePods(const kube::Object& object);
 
 // From which the object's Pods are made, or were, or the Pod itself: {metadata, spec}; nullptr: it makes

@@ -68,6 +68,12 @@ const Value* portOf(const Value& service, int64_t port) {
   return nullptr;
 }
 
+// `otherwise`: what it is where the endpoint does not say.
+bool hasCondition(const Value& endpoint, std::string_view name, bool otherwise) {
+  const Value* value = endpoint.at({"conditions", name});
+  return value == nullptr || value->asBool() == nullptr ? otherwise : *value->asBool();
+}
+
 // All objects are stored in the storage version.
 bool hasOneStoredVersion(const Value& crd) {
   std::string_view stored;
@@ -203,12 +209,11 @@ std::string targetPortName(const Value& service, int64_t port) {
   return found == nullptr ? std::string() : textAt(*found, {"targetPort"});
 }
 
+bool isReadyEndpoint(const Value& endpoint) { return hasCondition(endpoint, "ready", true); }
+
 bool mayAnswer(const Value& endpoint) {
-  const auto condition = [&](std::string_view name, bool isDefault) {
-    const Value* value = endpoint.at({"conditions", name});
-    return value == nullptr || value->asBool() == nullptr ? isDefault : *value->asBool();
-  };
-  return condition("ready", true) || (condition("serving", false) && condition("terminating", false));
+  return isReadyEndpoint(endpoint) ||
+         (hasCondition(endpoint, "serving", false) && hasCondition(endpoint, "terminating", false));
 }
 
 bool hasEndpointPort(const Value& slice, const Value& service, int64_t port) {

@@ -31,7 +31,8 @@ struct ReviewedOperations {
   // The UPDATE by which Kubernetes takes its own finalizer off: `namespaces/finalize` of a Namespace,
   // `customresourcedefinitions/status` of a CRD, and of any other object the UPDATE of itself.
   bool onCleanup = false;
-  bool onStart = false;  // of a Pod: the CREATE of `pods/binding`, or the UPDATE of `pods/status`
+  bool onStart = false;  // of a Pod: the CREATE of `pods/binding` or of `serviceaccounts/token`, or the
+                         // UPDATE of `pods/status`
   bool any() const { return onCreate || onUpdate || onDelete || onCleanup || onStart; }
 };
 
@@ -91,8 +92,10 @@ std::string targetPortName(const Value& service, int64_t port);
 // Why nobody is behind that port: no Pod of the Service has a port of that name. As whyUnreachable().
 std::string lacksTargetPort(const std::string& name);
 
-// Returns true if calls get to that entry of a slice's endpoints: it is Ready, or its conditions do not say,
-// or it still serves while it terminates, as kube-proxy uses where no other endpoint is left.
+// Returns true if that entry of a slice's endpoints is Ready, or its conditions do not say.
+bool isReadyEndpoint(const Value& endpoint);
+// Returns true if calls get to that entry: it is Ready, or it still serves while it terminates. kube-proxy
+// uses such an endpoint if no other is left.
 bool mayAnswer(const Value& endpoint);
 // True if the Service's EndpointSlice has endpoints for that port: they have a port of the same name.
 bool hasEndpointPort(const Value& slice, const Value& service, int64_t port);

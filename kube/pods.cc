@@ -84,18 +84,16 @@ std::string nodeThatEnds(const Object& pod) {
   return hasStopped ? std::string() : nodeOf(pod);
 }
 
-std::string whyNotReady(const Value& node) {
+std::string notReadyStatus(const Value& node) {
   const Value* ready = statusCondition(node, "Ready");
   const std::string status = ready == nullptr ? "True" : textAt(*ready, {"status"});
   return status == "True" ? std::string() : status;
 }
 
-std::string whyPodsStay(const Value& node) {
+bool isOutOfService(const Value& node) {
   const Value::List& taints = listAt(node, {"spec", "taints"});
-  const bool isOutOfService = std::any_of(taints.begin(), taints.end(), [](const Value& taint) {
-    return textAt(taint, {"key"}) == kOutOfServiceTaint;
-  });
-  return isOutOfService ? std::string() : whyNotReady(node);
+  return std::any_of(taints.begin(), taints.end(),
+                     [](const Value& taint) { return textAt(taint, {"key"}) == kOutOfServiceTaint; });
 }
 
 }  // namespace lastout::kube

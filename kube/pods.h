@@ -28,7 +28,8 @@ std::vector<MountedClaim> claimsOf(const Value* podSpec, std::string_view podNam
 std::optional<ObjectKey> volumeOf(const Value& claim);
 // Returns the claim of a volume, as its spec.claimRef has it; nullopt: it says nothing.
 std::optional<ObjectKey> claimOf(const Value& volume);
-// Returns true if the claim of the volume was deleted: one that has its name now is another.
+// Returns true if the claim of the volume was deleted: one that has its name now is another. A volume that is
+// Available may be bound to its claim at any time.
 bool isReleased(const Value& volume);
 // Returns true if kube-controller-manager's pv-protection may keep the volume: its phase is Bound, or nothing
 // has told its phase yet.
@@ -49,11 +50,12 @@ bool isShutDown(const Object& pod);
 // Returns the Node whose kubelet has to say that the Pod has stopped before it ends; empty: none has to. An
 // API server ends at once what no Node has, and what has finished when it is deleted.
 std::string nodeThatEnds(const Object& pod);
-// Returns the status of the Node's condition Ready where that is not True: "Unknown" if its kubelet is
-// silent; empty: it is, or nothing has told.
-std::string whyNotReady(const Value& node);
-// Returns whyNotReady(), if the Node may therefore not say that its Pods have stopped; empty: it does, or the
-// Pod garbage collector acts for it because of the taint node.kubernetes.io/out-of-service.
-std::string whyPodsStay(const Value& node);
+// Returns the status of the Node's condition Ready if that is not True: "Unknown" if its kubelet is silent;
+// empty: it is True, or the Node has no such condition. A Node that is not Ready may not say that its Pods
+// have stopped.
+std::string notReadyStatus(const Value& node);
+// Returns true if the Pod garbage collector ends the Pods of a Node that is not Ready: the Node has the taint
+// node.kubernetes.io/out-of-service.
+bool isOutOfService(const Value& node);
 
 }  // namespace lastout::kube

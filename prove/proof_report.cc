@@ -58,9 +58,10 @@ class Reporter {
     const replay::Stuckness why = replay::explainStuck(machine_, names_, end.left, end.state, told.log,
                                                        ready_.scenario.unremoved, inStep);
     for (const replay::StillThere& each : why.objects) {
-      replay::Leftover& leftover = report.leftovers.emplace_back(names_.of(each.object), each.reasons);
+      report.leftovers.push_back({names_.of(each.object), each.reasons});
       if (each.isUnasked && ready_.scenario.isOfDeletions)
-        leftover.reasons.back() += " (--delete " + leftover.object + " would)";
+        report.leftovers.back().reasons.back() +=
+            " (--delete " + kube::toString(compiled_.model.slots[each.object].key) + " would)";
     }
     for (replay::Leftover& step : replay::unsent(compiled_, names_, end.state))
       report.leftovers.push_back(std::move(step));

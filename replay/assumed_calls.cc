@@ -1,8 +1,6 @@
 // What is taken for granted about those whom API servers call.
 #include <algorithm>
-#include <optional>
 #include <set>
-#include <utility>
 
 #include "criticalservice/dependencies.h"
 #include "criticalservice/pod_needs.h"

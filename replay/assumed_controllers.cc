@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "criticalservice/default_roles.h"
 #include "criticalservice/dependencies.h"
-#include "kube/fields.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "replay/assumption_notes.h"

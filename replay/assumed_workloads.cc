@@ -95,9 +95,9 @@ class NeededWorkloads {
       if (isNeeded) needed.push_back(slot);
       if (isNeeded && model_.slots[slot].owners.empty()) bare.push_back(slot);
     }
-    const bool isNotReady = !kube::whyNotReady(node.content).empty();
+    const bool isNotReady = !kube::notReadyStatus(node.content).empty();
     const std::string name = "node " + node.key.name;
-    if (!kube::whyPodsStay(node.content).empty() && !going.empty())
+    if (isNotReady && !kube::isOutOfService(node.content) && !going.empty())
       notes_.add(node.key, name + " stops " + notes_.names.list(going) + ": its condition Ready is not True");
     if (isNotReady && !needed.empty())
       notes_.add(node.key, name + " runs " + notes_.names.list(needed) + ": its condition Ready is not True");

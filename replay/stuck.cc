@@ -22,6 +22,7 @@ using cluster::Slot;
 using cluster::SlotKind;
 using criticalservice::UnremovedFinalizer;
 
+constexpr const char* kUnasked = "nobody has asked for its deletion";
 constexpr std::string_view kAnd = ", and ";  // between the requests that one webhook refuses
 
 class Explainer {
@@ -63,13 +64,8 @@ class Explainer {
       explainTerminating(slot, result);
     else
       explainLive(slot, result);
-    if (result.reasons.empty()) addUnasked(result);
+    if (result.reasons.empty()) result.reasons.emplace_back(kUnasked);
     return result;
-  }
-
-  static void addUnasked(StillThere& result) {
-    result.reasons.emplace_back("nobody has asked for its deletion");
-    result.isUnasked = true;
   }
 
   // --- what terminates and does not end
@@ -304,7 +300,9 @@ class Explainer {
       result.reasons.push_back(
           "the garbage collector leaves it alone because it cannot look for one of its owners: no API server "
           "serves that type in that version, or the owner is in a namespace and the object is not");
-    if (denial == nullptr && result.waitsFor.empty()) addUnasked(result);
+    if (denial != nullptr || !result.waitsFor.empty()) return;
+    result.isUnasked = result.reasons.empty();
+    result.reasons.emplace_back(kUnasked);
   }
 
   // "its deletion is denied to the garbage collector: ", where a controller asks for it.

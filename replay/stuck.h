@@ -21,7 +21,7 @@ struct StillThere {
   cluster::Slot object = cluster::kNone;
   std::vector<std::string> reasons;     // sentences; at least one
   std::vector<cluster::Slot> waitsFor;  // objects that have to go (or come back) first
-  bool isUnasked = false;               // the last reason is that nobody has asked for its deletion
+  bool isUnasked = false;               // the only reason is that nobody has asked for its deletion
 };
 
 struct Stuckness {

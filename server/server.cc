@@ -204,7 +204,7 @@ kube::Result<void> Server::answerQuestions() {
                                          return protectionsOf(type, object);
                                        }});
   if (!answers) return tl::unexpected(std::move(answers.error()));
-  answers_ = std::move(*answers);
+  questionServer_ = std::move(*answers);
   return {};
 }
 
@@ -277,8 +277,8 @@ kube::Result<void> Server::replaceIdentity(const net::TlsIdentity& identity, std
   if (webhook_) {
     if (auto used = webhook_->use(identity, paths); !used) return used;
   }
-  if (answers_) {
-    if (auto used = answers_->use(identity); !used) return used;
+  if (questionServer_) {
+    if (auto used = questionServer_->use(identity); !used) return used;
   }
   noteValidity(identity.certificate);
   identity_ = identity;
@@ -314,7 +314,7 @@ void Server::stop(std::chrono::milliseconds grace) {
   deferredDeletions_.stop();
   annotationPolicy_.stop();
   events_.stop();
-  if (answers_) answers_->stop(std::chrono::milliseconds(0));
+  if (questionServer_) questionServer_->stop(std::chrono::milliseconds(0));
   watches_.stop();
   policyWatches_.stop();
   if (certificates_) certificates_->stop();

@@ -41,7 +41,9 @@ class Server {
 
   // Where reviews are answered; 0 without the webhook role.
   int port() const { return webhook_ ? webhook_->port() : 0; }
-  std::string answersUrl() const { return answers_ ? answers_->url() : ""; }  // "": none are given
+  std::string answersUrl() const {
+    return questionServer_ ? questionServer_->url() : "";
+  }  // "": none are given
   // It knows the cluster well enough to decide, and has the certificate that the API server expects.
   bool isReady() const { return health().isReady(); }
   const LiveView& view() const { return view_; }
@@ -105,7 +107,7 @@ class Server {
   std::unique_ptr<CertificateSecret> certificates_;  // null: there is no Secret
   std::unique_ptr<ControllerRole> controller_;       // null: it does not have that role, as the next
   std::unique_ptr<WebhookRole> webhook_;
-  std::unique_ptr<QuestionServer> answers_;  // null: none are given
+  std::unique_ptr<QuestionServer> questionServer_;  // null: none are given
   PolicyWatches policyWatches_;
   Watches watches_;
   std::atomic<bool> isEnding_{false};

@@ -2,7 +2,9 @@
 // what it could not read.
 #pragma once
 
+#include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -18,6 +20,7 @@ namespace lastout::server {
 
 inline constexpr size_t kMostUnwatched = 500;  // objects in one answer
 
+// For one thread at a time.
 class UnwatchedReader {
  public:
   explicit UnwatchedReader(client::ApiServer& server) : client_(server, std::nullopt, kMostPageBytes) {}
@@ -28,7 +31,7 @@ class UnwatchedReader {
   };
   // Lists at most kMostUnwatched objects of the type in a namespace (empty: in all of them), with these
   // labels (a selector; empty: with any). A type that is not served has none. Asks the same question once:
-  // the answer stays.
+  // the answer stays as long as the reader.
   const Listed& list(const kube::ResourceType& type, const std::string& space, client::Content content,
                      const std::string& selector = {});
 

@@ -81,18 +81,18 @@ begin
     clear object[s].lastout;
   else
     object[s].lastout.phase := Confirmed;
-    object[s].lastout.criteria_held := criteria_hold(s);
+    object[s].lastout.criteria_were_met := criteria_are_met(s);
   end;
 end;
 
 procedure let_go(s: slot_t);
-var touched, criteria_held: boolean;
+var touched, criteria_were_met: boolean;
 begin
   touched := object[s].lastout.touched;
-  criteria_held := object[s].lastout.criteria_held;
+  criteria_were_met := object[s].lastout.criteria_were_met;
   clear object[s].lastout;
   if !touched & !call_fails(s, OnUpdate) then
-    if !criteria_held then error "a held provider was let go although its criteria did not hold"; end;
+    if !criteria_were_met then error "a held provider was let go although its criteria did not hold"; end;
     take_off(s, held_finalizer(s));
   end;
 end;

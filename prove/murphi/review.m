@@ -182,16 +182,16 @@ begin
     deny(a, s, asked, insists, f, answer);
   else
     f.phase := Confirmed;
-    f.criteria_held := criteria_hold(s);
+    f.criteria_were_met := criteria_are_met(s);
   end;
 end;
 
 procedure commit_reviewed(a: actor_t; s: slot_t; asked: policy_t; insists: insistence_t; var f: flight_t; var answer: answer_t);
-var stale, touched, criteria_held: boolean;
+var stale, touched, criteria_were_met: boolean;
 begin
   stale := f.stale;
   touched := f.touched;
-  criteria_held := f.criteria_held;
+  criteria_were_met := f.criteria_were_met;
   clear f;
   answer := IsDone;
   if !present(s) then
@@ -208,7 +208,7 @@ begin
       answer := IsUnderWay;
     end;
   else
-    if !criteria_held & !keeps_running(s, policy_in_force(s, asked)) then
+    if !criteria_were_met & !keeps_running(s, policy_in_force(s, asked)) then
       error "a deletion was committed although its criteria did not hold";
     end;
     commit_delete(s, asked);

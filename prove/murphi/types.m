@@ -19,7 +19,7 @@ type
     phase: phase_t;
     touched: boolean;
     stale: boolean;
-    criteria_held: boolean;
+    criteria_were_met: boolean;
   end;
   object_t: record
     presence: presence_t;

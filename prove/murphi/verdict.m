@@ -131,7 +131,7 @@ begin
   return call_fails(s, OnDelete) | denies(s, keeps_running(s, asked));
 end;
 
-function criteria_hold(s: slot_t): boolean;
+function criteria_are_met(s: slot_t): boolean;
 begin
   for g: guard_t do
     if guarded_slot(g) = s & blocks(g, false) then return false; end;

@@ -80,8 +80,8 @@ void DeferredDeletionRunner::pass() {
     std::set<std::string> uids;
     for (const Entry& entry : entries) uids.insert(entry.deletion.uid);
     const kube::MutexLock lock(mutex_);
-    std::erase_if(attempts_, [&](const auto& attempt) {
-      return !attempt.second.isUnderWay && !uids.contains(attempt.first);
+    std::erase_if(tracked_, [&](const auto& tracked) {
+      return !tracked.second.isUnderWay && !uids.contains(tracked.first);
     });
     consider(entries, works.view, steady_clock::now());
   });
@@ -96,31 +96,31 @@ AnnotationsNow DeferredDeletionRunner::annotationsNow() const {
 void DeferredDeletionRunner::consider(const std::vector<Entry>& entries, const admission::ClusterView& view,
                                       TimePoint now) {
   const ProgressOf progress = [this](const std::string& uid) LASTOUT_REQUIRES(mutex_) {
-    const auto found = attempts_.find(uid);
-    return found == attempts_.end() ? nullptr : &found->second;
+    const auto found = tracked_.find(uid);
+    return found == tracked_.end() ? nullptr : &found->second;
   };
   const SeenDeletions seen(entries, view, progress, now);
   for (size_t i = 0; i < entries.size(); ++i) {
-    Attempt& attempt = attemptOf(entries[i].deletion.uid);
-    attempt.isLeftAlone = !entries[i].isWanted && !entries[i].neededBy;
-    if (attempt.isUnderWay) continue;
-    if (!seen.isGone(i) && !entries[i].isRevoked && !attempt.waits && !seen.isAllowed(i)) {
-      attempt.notBefore = {};  // once its verdict turns, at once
-      attempt.backoff.reset();
-      attempt.refusals = 0;
+    TrackedDeletion& tracked = trackedOf(entries[i].deletion.uid);
+    tracked.isLeftAlone = !entries[i].isWanted && !entries[i].neededBy;
+    if (tracked.isUnderWay) continue;
+    if (!seen.isGone(i) && !entries[i].isRevoked && !tracked.waits && !seen.isAllowed(i)) {
+      tracked.notBefore = {};  // once its verdict turns, at once
+      tracked.backoff.reset();
+      tracked.refusals = 0;
     }
-    if (now < attempt.notBefore) continue;
+    if (now < tracked.notBefore) continue;
     const Job job = jobOf(seen, entries, i);
     if (job == Job::None) continue;
-    attempt.isUnderWay = senders_.add([this, entry = entries[i], job] { execute(entry, job); });
+    tracked.isUnderWay = senders_.add([this, entry = entries[i], job] { execute(entry, job); });
   }
 }
 
-DeferredDeletionRunner::Attempt& DeferredDeletionRunner::attemptOf(const std::string& uid) {
-  const auto found = attempts_.find(uid);
-  if (found != attempts_.end()) return found->second;
+DeferredDeletionRunner::TrackedDeletion& DeferredDeletionRunner::trackedOf(const std::string& uid) {
+  const auto found = tracked_.find(uid);
+  if (found != tracked_.end()) return found->second;
   const auto random = [this]() LASTOUT_REQUIRES(mutex_) { return random_(); };
-  return attempts_.emplace(uid, Attempt(client::Backoff(options_.again, random))).first->second;
+  return tracked_.emplace(uid, TrackedDeletion(client::Backoff(options_.again, random))).first->second;
 }
 
 // Uses the view alone; false if nobody wants lastout to run this deletion.
@@ -230,11 +230,11 @@ void DeferredDeletionRunner::send(const Entry& entry, const std::string& resourc
 void DeferredDeletionRunner::conflict(const Entry& entry, const std::string& problem) {
   {
     const kube::MutexLock lock(mutex_);
-    Attempt& attempt = attemptOf(entry.deletion.uid);
-    if (++attempt.conflicts <= kMostConflicts) {
-      attempt.isUnderWay = false;
-      attempt.notBefore = steady_clock::now() + kConflictPause;
-      loop_.wakeAt(attempt.notBefore);
+    TrackedDeletion& tracked = trackedOf(entry.deletion.uid);
+    if (++tracked.conflicts <= kMostConflicts) {
+      tracked.isUnderWay = false;
+      tracked.notBefore = steady_clock::now() + kConflictPause;
+      loop_.wakeAt(tracked.notBefore);
       return;
     }
   }
@@ -245,21 +245,21 @@ void DeferredDeletionRunner::conflict(const Entry& entry, const std::string& pro
 void DeferredDeletionRunner::notNow(const Entry& entry) {
   {
     const kube::MutexLock lock(mutex_);
-    attemptOf(entry.deletion.uid).isUnderWay = false;
+    trackedOf(entry.deletion.uid).isUnderWay = false;
   }
   loop_.wake();
 }
 
 void DeferredDeletionRunner::countRefusal(const Entry& entry) {
   const kube::MutexLock lock(mutex_);
-  ++attemptOf(entry.deletion.uid).refusals;
+  ++trackedOf(entry.deletion.uid).refusals;
 }
 
 std::set<std::string> DeferredDeletionRunner::refused() {
   std::set<std::string> uids;
   const kube::MutexLock lock(mutex_);
-  for (const auto& [uid, attempt] : attempts_) {
-    if (attempt.isLeftAlone || attempt.refusals >= kMostRefusals) uids.insert(uid);
+  for (const auto& [uid, tracked] : tracked_) {
+    if (tracked.isLeftAlone || tracked.refusals >= kMostRefusals) uids.insert(uid);
   }
   return uids;
 }
@@ -275,11 +275,11 @@ void DeferredDeletionRunner::forget(const Entry& entry) {
 void DeferredDeletionRunner::noteDone(const Entry& entry) {
   {
     const kube::MutexLock lock(mutex_);
-    Attempt& attempt = attemptOf(entry.deletion.uid);
-    attempt.isUnderWay = false;
-    attempt.isDone = true;
-    attempt.conflicts = 0;
-    attempt.notBefore = steady_clock::now() + kToldPause;
+    TrackedDeletion& tracked = trackedOf(entry.deletion.uid);
+    tracked.isUnderWay = false;
+    tracked.isDone = true;
+    tracked.conflicts = 0;
+    tracked.notBefore = steady_clock::now() + kToldPause;
   }
   loop_.wake();
 }
@@ -288,13 +288,13 @@ void DeferredDeletionRunner::postpone(const Entry& entry, bool waits, const std:
   if (loop_.isStopping()) return;  // what was cut off is no problem
   {
     const kube::MutexLock lock(mutex_);
-    Attempt& attempt = attemptOf(entry.deletion.uid);
-    attempt.isUnderWay = false;
-    attempt.isDone = false;
-    attempt.conflicts = 0;
-    attempt.waits = waits;
-    attempt.notBefore = steady_clock::now() + attempt.backoff.next();
-    loop_.wakeAt(attempt.notBefore);
+    TrackedDeletion& tracked = trackedOf(entry.deletion.uid);
+    tracked.isUnderWay = false;
+    tracked.isDone = false;
+    tracked.conflicts = 0;
+    tracked.waits = waits;
+    tracked.notBefore = steady_clock::now() + tracked.backoff.next();
+    loop_.wakeAt(tracked.notBefore);
   }
   if (!problem.empty()) tell(entry, DeferredDeletionEvent::Kind::Refused, problem);
 }
@@ -304,10 +304,10 @@ void DeferredDeletionRunner::tell(const Entry& entry, DeferredDeletionEvent::Kin
                                   const std::string& why) {
   {
     const kube::MutexLock lock(mutex_);
-    Attempt& attempt = attemptOf(entry.deletion.uid);
+    TrackedDeletion& tracked = trackedOf(entry.deletion.uid);
     const std::string told = std::string(toString(kind)) + why;
-    if (attempt.told == told) return;
-    attempt.told = told;
+    if (tracked.told == told) return;
+    tracked.told = told;
   }
   if (!entry.work.empty()) return options_.told({kind, entry.deletion, entry.work, entry.workUid, why, true});
   if (!entry.annotation.empty())

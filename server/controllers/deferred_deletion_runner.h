@@ -75,8 +75,8 @@ class DeferredDeletionRunner {
  private:
   using Entry = DeferredDeletionEntry;
   using Job = DeferredDeletionJob;
-  struct Attempt : DeferredDeletionProgress {
-    explicit Attempt(client::Backoff aBackoff) : backoff(std::move(aBackoff)) {}
+  struct TrackedDeletion : DeferredDeletionProgress {
+    explicit TrackedDeletion(client::Backoff aBackoff) : backoff(std::move(aBackoff)) {}
     client::Backoff backoff;
     bool isLeftAlone = false;  // no CriticalService wants this lastout to run it
     int conflicts = 0;         // in a row
@@ -86,7 +86,7 @@ class DeferredDeletionRunner {
   void pass();
   void consider(const std::vector<Entry>& entries, const admission::ClusterView& view, TimePoint now)
       LASTOUT_REQUIRES(mutex_);
-  Attempt& attemptOf(const std::string& uid) LASTOUT_REQUIRES(mutex_);
+  TrackedDeletion& trackedOf(const std::string& uid) LASTOUT_REQUIRES(mutex_);
   void execute(const Entry& entry, Job job);
   bool mayGo(const Entry& entry) const;
   AnnotationsNow annotationsNow() const;
@@ -110,7 +110,7 @@ class DeferredDeletionRunner {
 
   kube::Mutex mutex_;
   client::RandomFraction random_ LASTOUT_GUARDED_BY(mutex_);
-  std::map<std::string, Attempt> attempts_ LASTOUT_GUARDED_BY(mutex_);  // by the uid of the object
+  std::map<std::string, TrackedDeletion> tracked_ LASTOUT_GUARDED_BY(mutex_);  // by the uid of the object
   net::WorkerPool senders_;
   Loop loop_;
 };

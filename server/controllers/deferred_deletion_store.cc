@@ -85,7 +85,7 @@ void DeferredDeletionStore::stop() {
   }
   changed_.notifyAll();
   if (!loop_.stop([this] { server_->stop(); })) return;
-  placeUntold();  // so that what is dropped is told with the CriticalService
+  placeUntold();  // so that what is not recorded is told with the CriticalService
   giveUpUnwritten();
 }
 

@@ -16,7 +16,7 @@ using criticalservice::DeferredDeletions;
 
 // Reads the status as it is now, so that nothing is lost that another lastout wrote. If the result is too
 // large for the API server, it tries half as many deletions, and half of that, down to the count of what was
-// dropped.
+// not recorded.
 DeferredDeletionStore::Written DeferredDeletionStore::write(const std::string& service,
                                                             const Changes& changes) {
   const auto type = view_.find(criticalservice::criticalServiceType());

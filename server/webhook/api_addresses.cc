@@ -49,7 +49,7 @@ kube::Result<std::vector<client::ServerAddress>> apiAddressesIn(const kube::Valu
   if (!port) return noSlice("it names no port");
   std::vector<client::ServerAddress> found;
   for (const kube::Value& endpoint : kube::listAt(slice, {"endpoints"})) {
-    if (!kube::mayAnswer(endpoint)) continue;
+    if (!kube::isReadyEndpoint(endpoint)) continue;
     for (const kube::Value& address : kube::listAt(endpoint, {"addresses"})) {
       if (found.size() == kMostApiServers) return found;
       if (address.asString() != nullptr && isIpAddress(*address.asString()))

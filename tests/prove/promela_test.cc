@@ -66,8 +66,9 @@ TEST(PromelaModel, FollowsTheMurphiModelAndNotTheMachine) {
 }
 
 TEST(PromelaModel, EndsAtAnUnsafeCommit) {
-  const std::string unsafe = replaced(modelOf(*shipped("crd-of-provider")),
-                                      "f.criteria_held := criteria_hold(s);", "f.criteria_held := false;");
+  const std::string unsafe =
+      replaced(modelOf(*shipped("crd-of-provider")), "f.criteria_were_met := criteria_are_met(s);",
+               "f.criteria_were_met := false;");
   EXPECT_EQ(ofRumur(unsafe).verdict, "UNSAFE");
   EXPECT_EQ(ofSpin(unsafe).verdict, "error: a deletion was committed although its criteria did not hold");
 }

@@ -63,7 +63,7 @@ TEST(Tell, OfManifestsWhatElseWouldHaveToBeDeletedIsSaid) {
     return report.stuck ? leftover(*report.stuck, "widgets/one").reasons : std::vector<std::string>();
   };
   EXPECT_THAT(reasonsWith({"deployment/operator -n operator"}),
-              ElementsAre("nobody has asked for its deletion (--delete widgets/one would)"));
+              ElementsAre("nobody has asked for its deletion (--delete widgets.example.com/one would)"));
   EXPECT_THAT(reasonsWith({"deployment/operator -n operator", "widgets/one"}), IsEmpty());
 }
 

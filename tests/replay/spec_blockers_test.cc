@@ -277,13 +277,6 @@ TEST(SpecBlockers, AClaimStaysWhileAWorkloadOfTheManifestsUsesIt) {
   EXPECT_THAT(blockersOf(whyIn(shop(kClaim + deployment("2")), "pvc/data -n shop")),
               ElementsAre("it stays while Pods that these make use it: deployments.apps/shop/web"));
   EXPECT_THAT(blockersOf(whyIn(shop(kClaim + deployment("0")), "pvc/data -n shop")), IsEmpty());
-  const auto job = [](const std::string& more) {
-    return "---\n{apiVersion: batch/v1, kind: Job, metadata: {name: load, namespace: shop}, spec: {" + more +
-           "template: {spec: {containers: [], volumes: [{name: d, persistentVolumeClaim: {claimName: "
-           "data}}]}}}}\n";
-  };
-  EXPECT_THAT(blockersOf(whyIn(shop(kClaim + job("")), "pvc/data -n shop")), SizeIs(1));
-  EXPECT_THAT(blockersOf(whyIn(shop(kClaim + job("suspend: true, ")), "pvc/data -n shop")), IsEmpty());
 }
 
 TEST(SpecBlockers, AVolumeStaysWhileItIsBoundOrAttached) {
@@ -319,7 +312,7 @@ TEST(SpecBlockers, APodStaysOnANodeThatIsNotReady) {
   const admission::Why why = whyIn(shop(db + node("Unknown")), "pod/db -n shop");
   EXPECT_THAT(
       blockersOf(why),
-      ElementsAre("nodes/n does not end it, because its condition Ready is Unknown; bring it back, or, once "
+      ElementsAre("nodes/n ends no Pods, because its condition Ready is Unknown; bring it back, or, once "
                   "that machine is off, delete nodes/n"));
   EXPECT_THAT(
       chainsOf(whyIn(shop(kVolume + kClaim + db + node("Unknown")), "pv/disk")),
@@ -331,7 +324,7 @@ TEST(SpecBlockers, APodStaysOnANodeThatIsNotReady) {
                              "False, so it may not end its Pods")));
   EXPECT_THAT(
       blockersOf(whyIn(shop(db + node("'False'")), "pod/db -n shop")),
-      ElementsAre("nodes/n may not end it, because its condition Ready is False; its other conditions "
+      ElementsAre("nodes/n may end no Pods, because its condition Ready is False; its other conditions "
                   "and its events say why"))
       << "a kubelet that says so works: deleting its Node would not help";
   EXPECT_TRUE(whyIn(shop(pod("db") + node("Unknown")), "pod/db -n shop").isBlocked())
@@ -355,7 +348,7 @@ TEST(SpecBlockers, APodEndsWhereNobodyHasToSaySo) {
 TEST(SpecBlockers, TheNodeOfSeveralPodsIsToldOnce) {
   const std::string yaml = pod("one") + pod("two") + pod("three") + node("Unknown");
   EXPECT_THAT(blockersOf(whyIn(shop(yaml), "namespace/shop")),
-              ElementsAre(AllOf(HasSubstr(" and 2 more in it: nodes/n does not end it"))));
+              ElementsAre(AllOf(HasSubstr(" and 2 more in it: nodes/n ends no Pods"))));
 }
 
 TEST(SpecBlockers, SeveralReasonsAreAllTold) {
