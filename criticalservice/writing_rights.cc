@@ -88,8 +88,25 @@ WritingRights::Ways WritingRights::toUpdate(const Account& account, const kube::
     const std::string& space = binding.key.namespaceName;
     if (!binds(binding, account) || (!space.empty() && space != namespaceOfRequest(object))) continue;
     Ways ways = waysBy(binding, allow);
-    if (space.empty() && !ways.empty()) return {};
+    // A binding of all accounts is none of those that every object needs (DependencyFinder::rightsOf()).
+    const bool isOfAll = binding.accounts.contains({"", ""});
+    if (space.empty() && !ways.empty() && !isOfAll) return {};
     std::ranges::move(ways, std::back_inserter(found));
+  }
+  return found.empty() ? byAggregates(account, object) : found;
+}
+
+// Returns the RoleBindings to roles of Kubernetes that let write something: ClusterRoles that are not known
+// may be aggregated into these.
+WritingRights::Ways WritingRights::byAggregates(const Account& account, const kube::ObjectKey& object) const {
+  Ways found;
+  for (const Binding& binding : bindings_) {
+    const auto role = roles_.find(binding.role);
+    if (!binds(binding, account) || binding.key.namespaceName != namespaceOfRequest(object) ||
+        binding.key.namespaceName.empty() || role == roles_.end() || role->second.aggregates.empty() ||
+        !isDefaultRole(binding.role) || waysBy(binding, allowAnyWriting).empty())
+      continue;
+    found.push_back({binding.key, binding.role});
   }
   return found;
 }

@@ -50,6 +50,7 @@ class WritingRights {
   std::vector<kube::ObjectKey> partsOf(const kube::ObjectKey& role) const;
   template <class Allow>
   Ways waysBy(const Binding& binding, Allow allow) const;
+  Ways byAggregates(const Account& account, const kube::ObjectKey& object) const;
 
   std::set<kube::ObjectKey> put_;  // bindings and roles
   std::vector<Binding> bindings_;

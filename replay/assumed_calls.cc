@@ -1,11 +1,13 @@
 // What is taken for granted about those whom API servers call.
 #include <algorithm>
+#include <initializer_list>
 #include <set>
 
 #include "criticalservice/dependencies.h"
 #include "criticalservice/pod_needs.h"
 #include "kube/api_calls.h"
 #include "kube/fields.h"
+#include "kube/messages.h"
 #include "kube/selector.h"
 #include "kube/well_known.h"
 #include "replay/assumption_notes.h"
@@ -17,6 +19,8 @@ namespace {
 using cluster::kNone;
 using cluster::Slot;
 using cluster::SlotInfo;
+
+constexpr size_t kMostUnwritten = 3;  // by name, in one sentence
 
 bool isCondition(const kube::Value& content, std::string_view type, std::string_view status) {
   const kube::Value* condition = kube::statusCondition(content, type);
@@ -185,7 +189,9 @@ class CalledByApiServers {
     if (webhook.isOfLastout()) return;
     const std::string name = "the webhook " + configuration.key.name + "/" + webhook.name;
     if (!webhook.failureIsIgnored) addJobTracking(configuration, webhook, name);
-    if (!isAskedAboutGoal(webhook)) return;
+    if (!webhook.failureIsIgnored && !webhook.address.isUrl()) addLeases(configuration, webhook, name);
+    const std::vector<std::string> unwritten = unwrittenFor({&webhook});
+    if (!isAskedAboutGoal(webhook) && unwritten.empty()) return;
     const std::string reached = reachedBy(webhook.address);
     if (!reached.empty()) {
       notes_.add(
@@ -195,6 +201,11 @@ class CalledByApiServers {
       notes_.add(configuration.key,
                  name + " allows what it is asked about: its Pods are followed, not its answers");
     }
+    if (reached.empty() && !webhook.failureIsIgnored && !unwritten.empty())
+      notes_.add(configuration.key,
+                 name + " answers when " + kube::listed(unwritten, kMostUnwritten) +
+                     (unwritten.size() == 1 ? " is" : " are") +
+                     " deleted: Kubernetes makes that in every Namespace, and no file has it");
     if (reached.empty() && !webhook.failureIsIgnored && webhook.hasMatchConditions)
       notes_.add(configuration.key,
                  name + " is asked about all that its rules match: its matchConditions are not evaluated");
@@ -203,6 +214,51 @@ class CalledByApiServers {
                  name +
                      " is asked about requests of each version: its matchPolicy is Exact, and "
                      "the versions of requests are not followed");
+  }
+
+  // What Kubernetes itself makes in a Namespace, of the Namespaces that are to end: what no file has of it,
+  // and all of these are asked about when it is deleted.
+  std::vector<std::string> unwrittenFor(std::initializer_list<const kube::CalledWebhook*> asked) const {
+    std::vector<std::string> unwritten;
+    for (const Slot slot : notes_.compiled.goal) {
+      const SlotInfo& space = model_.slots[slot];
+      if (space.kind != cluster::SlotKind::Namespace) continue;
+      for (const kube::ObjectKey& key : madeIn(space.key.name)) {
+        const auto isAsked = [&](const kube::CalledWebhook* one) {
+          return kube::reviewedOperations(*one, key, {}, &space.forms.front().labels, {"v1"}).onDelete;
+        };
+        if (notes_.object(key) == nullptr && std::ranges::all_of(asked, isAsked))
+          unwritten.push_back(kube::toString(key));
+      }
+    }
+    return unwritten;
+  }
+
+  // A ConfigMap and a ServiceAccount, and what comes with Services and Pods.
+  std::vector<kube::ObjectKey> madeIn(const std::string& space) const {
+    std::vector<kube::ObjectKey> made{{kube::kConfigMaps, space, "kube-root-ca.crt"},
+                                      {kube::kServiceAccounts, space, "default"}};
+    const auto isThere = [&](const kube::GroupResource& type) {
+      return std::ranges::any_of(model_.slots, [&](const SlotInfo& info) {
+        return info.key.type == type && info.key.namespaceName == space;
+      });
+    };
+    if (isThere(kube::kServices) && !isThere(kube::kEndpointSlices))
+      made.push_back({kube::kEndpointSlices, space, "*"});
+    if (isThere(kube::kPods) && !isThere(kube::kEvents)) made.push_back({kube::kEvents, space, "*"});
+    return made;
+  }
+
+  // kube-controller-manager, which deletes what is in Namespaces and collects garbage, ends when it cannot
+  // renew its Lease.
+  void addLeases(const kube::Object& configuration, const kube::CalledWebhook& webhook,
+                 const std::string& name) {
+    const kube::ObjectKey lease{kube::kLeases, "kube-system", "kube-controller-manager"};
+    const kube::Labels labels{{std::string(kube::kNamespaceNameLabel), lease.namespaceName}};
+    if (kube::reviewedOperations(webhook, lease, {}, &labels, {"v1"}).onUpdate)
+      notes_.add(configuration.key, name + " answers as long as anything is deleted: it is asked about " +
+                                        kube::toString(lease) +
+                                        ", without which kube-controller-manager ends");
   }
 
   // The Job controller's finalizer keeps nothing in the machine.
@@ -296,7 +352,7 @@ class CalledByApiServers {
       const SlotInfo& info = model_.slots[slot];
       return isAskedAbout(matched, info, slot) && isAskedAbout(bound, info, slot);
     });
-    if (concerns)
+    if (concerns || !unwrittenFor({&matched, &bound}).empty())
       notes_.add(policy->key, "the " + kind + " " + policy->key.name +
                                   " allows what it matches: its expressions are not evaluated");
   }

@@ -1,5 +1,6 @@
 // What is taken for granted about the workloads that somebody needs.
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -19,6 +20,8 @@ using cluster::Slot;
 using cluster::SlotInfo;
 using cluster::SlotKind;
 
+const std::string kEnforce = "pod-security.kubernetes.io/enforce";
+
 class NeededWorkloads {
  public:
   explicit NeededWorkloads(AssumptionNotes& notes) : notes_(notes), model_(notes.model) {
@@ -36,10 +39,13 @@ class NeededWorkloads {
     for (const Slot slot : needed_) {
       addStatus(slot);
       addClassesOfPods(slot);
-      addLimitsOfPods(slot);
+      addAccounts(slot);
+      addNetworkPolicies(slot);
+      if (const std::string pods = newPodsOf(slot); !pods.empty()) addNewPods(slot, pods);
     }
     for (const auto& [key, manifest] : notes_.manifests)
       if (key.type == kube::kNodes) addNode(*manifest);
+    for (const Slot slot : notes_.compiled.goal) addVolumePlugin(slot);
   }
 
  private:
@@ -71,17 +77,102 @@ class NeededWorkloads {
     addClass(kube::kRuntimeClasses, "runtimeClassName");
   }
 
-  // A Pod that replaces one of the goal has to be admitted; what there is room for is not followed.
-  void addLimitsOfPods(Slot slot) {
+  // Returns the Pods that a workload has still to get, in words; empty: none, as far as it is known.
+  std::string newPodsOf(Slot slot) const {
     std::vector<Slot> replaced;
     for (const WatchedEvent& gone : notes_.compiled.replaced)
       if (isBelow(slot, gone.slot)) replaced.push_back(gone.slot);
-    if (replaced.empty()) return;
-    for (const auto& [key, manifest] : notes_.manifests)
-      if (key.namespaceName == model_.slots[slot].key.namespaceName &&
+    if (!replaced.empty())
+      return "the Pods by which " + notes_.names.of(slot) + " replaces " + notes_.names.list(replaced);
+    const SlotInfo& info = model_.slots[slot];
+    const bool isChanged = std::ranges::any_of(info.steps, [this](uint32_t step) {
+      return model_.steps[step].verb != cluster::ClientStep::Verb::Delete;
+    });
+    return !info.presentAtStart || isChanged ? "the Pods that " + notes_.names.of(slot) + " gets"
+                                             : std::string();
+  }
+
+  // New Pods have to be admitted and to be placed: what there is room for is not followed.
+  void addNewPods(Slot slot, const std::string& pods) {
+    const kube::ObjectKey& workload = model_.slots[slot].key;
+    bool hasNodes = false;
+    for (const auto& [key, manifest] : notes_.manifests) {
+      hasNodes = hasNodes || key.type == kube::kNodes;
+      if (key.namespaceName == workload.namespaceName &&
           (key.type == kube::kResourceQuotas || key.type == kube::kLimitRanges))
-        notes_.add(key, notes_.nameOf(key) + " admits the Pods by which " + notes_.names.of(slot) +
-                            " replaces " + notes_.names.list(replaced));
+        notes_.add(key, notes_.nameOf(key) + " admits " + pods);
+    }
+    if (hasNodes) notes_.add(workload, "a Node takes " + pods + ": which Nodes fit is not followed");
+    const kube::Object* space = notes_.object(kube::namespaceKey(workload.namespaceName));
+    const auto level = space == nullptr ? kube::Labels::const_iterator() : space->meta.labels.find(kEnforce);
+    if (space != nullptr && level != space->meta.labels.end() && level->second != "privileged")
+      notes_.add(space->key, "Pod Security admission lets in " + pods + ": " + notes_.nameOf(space->key) +
+                                 " enforces the level " + level->second);
+    const kube::Object* source = notes_.object(workload);
+    if (const kube::Value* made = source == nullptr ? nullptr : criticalservice::podTemplateOf(*source))
+      addWhatNewPodsName(workload, *made, pods);
+  }
+
+  void addWhatNewPodsName(const kube::ObjectKey& workload, const kube::Value& made, const std::string& pods) {
+    const std::string& scheduler = kube::textAt(made, {"spec", "schedulerName"});
+    if (!scheduler.empty() && scheduler != "default-scheduler")
+      notes_.add(workload, "scheduler " + scheduler + " places " + pods);
+    for (const auto& [type, field] : {std::pair(&kube::kPriorityClasses, "priorityClassName"),
+                                      std::pair(&kube::kRuntimeClasses, "runtimeClassName")}) {
+      const kube::ObjectKey key{*type, "", kube::textAt(made, {"spec", field})};
+      // "system-node-critical" and the like are made by API servers.
+      if (!key.name.empty() && !key.name.starts_with("system-") && notes_.object(key) == nullptr)
+        notes_.add(key, notes_.nameOf(key) + " is there for " + pods + ": no file has it");
+    }
+  }
+
+  // API servers refuse the tokens of an account that has terminated for a minute.
+  void addAccounts(Slot slot) {
+    for (const cluster::Ways& ways : model_.slots[slot].rights) {
+      for (const Slot account : ways.front()) {
+        const SlotInfo& info = model_.slots[account];
+        if (info.key.type == kube::kServiceAccounts && notes_.isGoal(account) && !info.finalizers.empty())
+          notes_.add(info.key, notes_.names.of(slot) + " goes on while " + notes_.names.of(account) +
+                                   " terminates: API servers refuse its tokens after a minute");
+      }
+    }
+  }
+
+  void addNetworkPolicies(Slot slot) {
+    static const kube::GroupResource kNetworkPolicies{"networking.k8s.io", "networkpolicies"};
+    for (const auto& [key, manifest] : notes_.manifests)
+      if (key.type == kNetworkPolicies && key.namespaceName == model_.slots[slot].key.namespaceName)
+        notes_.add(key, notes_.names.of(slot) +
+                            " can be reached, and reaches API servers, with and without " +
+                            notes_.nameOf(key) + ": NetworkPolicies are not followed");
+  }
+
+  // A kubelet ends a Pod once its volumes are unmounted, which a CSI driver's plugin does.
+  void addVolumePlugin(Slot plugin) {
+    const SlotInfo& info = model_.slots[plugin];
+    const kube::Object* source = info.kind == SlotKind::DaemonSet ? notes_.object(info.key) : nullptr;
+    const kube::Value* made = source == nullptr ? nullptr : criticalservice::podTemplateOf(*source);
+    if (made == nullptr) return;
+    const auto isOfPlugins = [](const kube::Value& volume) {
+      return kube::textAt(volume, {"hostPath", "path"}).starts_with("/var/lib/kubelet/plugins");
+    };
+    if (std::ranges::none_of(kube::listAt(*made, {"spec", "volumes"}), isOfPlugins)) return;
+    std::vector<Slot> users;
+    for (const Slot slot : notes_.compiled.goal)
+      if (mountsVolumes(model_.slots[slot])) users.push_back(slot);
+    if (!users.empty())
+      notes_.add(info.key, notes_.names.of(plugin) + " unmounts the volumes of " + notes_.names.list(users) +
+                               " before it goes: a kubelet ends no Pod whose volumes are mounted");
+  }
+
+  bool mountsVolumes(const SlotInfo& info) const {
+    const kube::Object* source = notes_.object(info.key);
+    const kube::Value* pod = source == nullptr ? nullptr : criticalservice::podTemplateOf(*source);
+    return pod != nullptr &&
+           std::ranges::any_of(kube::listAt(*pod, {"spec", "volumes"}), [](const auto& volume) {
+             return volume.find("persistentVolumeClaim") != nullptr || volume.find("csi") != nullptr ||
+                    volume.find("ephemeral") != nullptr;
+           });
   }
 
   // Its kubelet has to say that a Pod has stopped, and has to run those that somebody needs.
@@ -89,11 +180,12 @@ class NeededWorkloads {
     std::vector<Slot> going;
     std::vector<Slot> needed;
     std::vector<Slot> bare;
+    std::vector<Slot> replaced;
     for (const auto& [slot, pod] : podsOn(node.key.name)) {
       const bool isNeeded = runsNeeded(slot);
       if (notes_.isGoal(slot) && !kube::nodeThatEnds(*pod).empty()) going.push_back(slot);
       if (isNeeded) needed.push_back(slot);
-      if (isNeeded && model_.slots[slot].owners.empty()) bare.push_back(slot);
+      if (isNeeded) (model_.slots[slot].owners.empty() ? bare : replaced).push_back(slot);
     }
     const bool isNotReady = !kube::notReadyStatus(node.content).empty();
     const std::string name = "node " + node.key.name;
@@ -101,6 +193,12 @@ class NeededWorkloads {
       notes_.add(node.key, name + " stops " + notes_.names.list(going) + ": its condition Ready is not True");
     if (isNotReady && !needed.empty())
       notes_.add(node.key, name + " runs " + notes_.names.list(needed) + ": its condition Ready is not True");
+    if (!replaced.empty() && notes_.isGoal(node.key))
+      notes_.add(node.key, "another Node takes the Pods that replace " + notes_.names.list(replaced) +
+                               " without " + name);
+    if (const std::vector<Slot> unplaced = unplacedWorkloads(); !unplaced.empty() && notes_.isGoal(node.key))
+      notes_.add(node.key, "the Pods of " + notes_.names.list(unplaced) + " can run without " + name +
+                               ": no file says where they run");
     if (!bare.empty() && notes_.isGoal(node.key))
       notes_.add(node.key, notes_.names.list(bare) + (bare.size() == 1 ? " stays" : " stay") + " without " +
                                name +
@@ -116,6 +214,20 @@ class NeededWorkloads {
       if (pod != nullptr && kube::nodeOf(*pod) == node) pods.emplace_back(slot, pod);
     }
     return pods;
+  }
+
+  // The needed workloads none of whose Pods has a Node in the files.
+  std::vector<Slot> unplacedWorkloads() const {
+    std::vector<Slot> unplaced;
+    std::ranges::copy_if(needed_, std::back_inserter(unplaced),
+                         [this](Slot workload) { return !isPlaced(workload); });
+    return unplaced;
+  }
+  bool isPlaced(Slot slot) const {
+    const kube::Object* pod =
+        model_.slots[slot].kind == SlotKind::Pod ? notes_.object(model_.slots[slot].key) : nullptr;
+    return (pod != nullptr && !kube::nodeOf(*pod).empty()) ||
+           std::ranges::any_of(model_.slots[slot].children, [this](Slot child) { return isPlaced(child); });
   }
 
   // It is needed, or a needed workload has it.

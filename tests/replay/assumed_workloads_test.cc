@@ -9,6 +9,7 @@
 namespace lastout::replay {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -125,6 +126,102 @@ TEST(NeededWorkloads, AQuotaOverReplacedPodsIsNamed) {
   EXPECT_THAT(of("LimitRange", "op", ", pods/op/*"), ElementsAre(HasSubstr("limitranges/op/few admits")));
   EXPECT_THAT(of("ResourceQuota", "op", ""), IsEmpty()) << "no Pod has to be replaced";
   EXPECT_THAT(of("ResourceQuota", "default", ", pods/op/*"), IsEmpty());
+}
+
+// Clients create the workload: it gets new Pods.
+TEST(NeededWorkloads, WhatNewPodsNeedIsNamed) {
+  const auto of = [&](const std::string& more, const std::string& extra) {
+    return toldAssumptions(
+        needing("deployments/op/d",
+                deploymentWith("", 1, "priorityClassName: high, schedulerName: mine, ") + extra, more));
+  };
+  EXPECT_THAT(of("", "---\n{apiVersion: v1, kind: Node, metadata: {name: n}}\n"), IsEmpty())
+      << "its Pods are there";
+  const std::string pods = "the Pods by which deployments/op/d replaces pods/op/d-";
+  EXPECT_THAT(of(", pods/op/*", ""),
+              ElementsAre(HasSubstr("scheduler mine places " + pods),
+                          AllOf(HasSubstr("priorityclasses"), HasSubstr("/high is there for " + pods))));
+  EXPECT_THAT(of(", pods/op/*", "---\n{apiVersion: v1, kind: Node, metadata: {name: n}}\n"),
+              Contains(HasSubstr("a Node takes " + pods)));
+  EXPECT_THAT(
+      of(", nodes/n", "---\n{apiVersion: v1, kind: Node, metadata: {name: n}}\n"),
+      ElementsAre(HasSubstr("the Pods of deployments/op/d can run without node n: no file says where")));
+}
+
+TEST(NeededWorkloads, PodSecurityOfNewPodsIsNamed) {
+  const auto of = [](const std::string& level) {
+    const std::string op = needing("deployments/op/d", deploymentWith(""), ", pods/op/*");
+    const std::string plain = "metadata: {name: op}}";
+    std::string labelled = op;
+    labelled.replace(op.find(plain), plain.size(),
+                     "metadata: {name: op, labels: {pod-security.kubernetes.io/enforce: " + level + "}}}");
+    return toldAssumptions(labelled);
+  };
+  EXPECT_THAT(of("restricted"), ElementsAre(HasSubstr("Pod Security admission lets in the Pods by which")));
+  EXPECT_THAT(of("privileged"), IsEmpty());
+}
+
+TEST(NeededWorkloads, ANetworkPolicyAroundThemIsNamed) {
+  const auto of = [](const std::string& space) {
+    return toldAssumptions(needing(
+        "deployments/op/d", deploymentWith("") +
+                                "---\n{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: "
+                                "{name: deny, namespace: " +
+                                space + "}, spec: {podSelector: {}}}\n"));
+  };
+  EXPECT_THAT(of("op"), ElementsAre(HasSubstr("networkpolicies/op/deny: NetworkPolicies are not followed")));
+  EXPECT_THAT(of("default"), IsEmpty());
+}
+
+// A kubelet ends a Pod once its volumes are unmounted.
+TEST(NeededWorkloads, AVolumePluginThatGoesIsNamed) {
+  const auto of = [](const std::string& path, const std::string& volume) {
+    return toldAssumptions(scenario(
+        "\n  guard: false\n  steps:\n    - delete: [daemonsets/csi/node, pods/app/p]\n",
+        "---\n{apiVersion: v1, kind: Namespace, metadata: {name: csi}}\n---\n"
+        "{apiVersion: v1, kind: Namespace, metadata: {name: app}}\n---\n"
+        "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: node, namespace: csi}, spec: {selector: "
+        "{matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c}], "
+        "volumes: "
+        "[{name: d, hostPath: {path: " +
+            path +
+            "}}]}}}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: app}, spec: "
+            "{containers: "
+            "[{name: c}], volumes: [{name: d, " +
+            volume + "}]}}\n"));
+  };
+  EXPECT_THAT(
+      of("/var/lib/kubelet/plugins/csi.x.io", "csi: {driver: csi.x.io}"),
+      ElementsAre(HasSubstr("daemonsets/csi/node unmounts the volumes of pods/app/p before it goes")));
+  EXPECT_THAT(of("/var/lib/kubelet/plugins/csi.x.io", "emptyDir: {}"), IsEmpty());
+  EXPECT_THAT(of("/var/log", "csi: {driver: csi.x.io}"), IsEmpty());
+}
+
+// No manifest has what Kubernetes makes in each Namespace.
+TEST(NeededWorkloads, AWebhookOnWhatKubernetesMakesInANamespaceIsNamed) {
+  const auto of = [](const std::string& group, const std::string& resource, const std::string& operation,
+                     const std::string& policy = "Fail") {
+    return toldAssumptions(scenario(
+        "\n  guard: false\n  steps:\n    - delete: namespace/team\n",
+        "---\n{apiVersion: v1, kind: Namespace, metadata: {name: team}}\n---\n"
+        "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: "
+        "{name: h}, "
+        "webhooks: [{name: h.example.com, failurePolicy: " +
+            policy + ", clientConfig: {service: {namespace: gone, name: hook}}, rules: [{apiGroups: ['" +
+            group + "'], apiVersions: [v1], operations: [" + operation + "], resources: [" + resource +
+            "]}]}]}\n"));
+  };
+  EXPECT_THAT(
+      of("", "configmaps", "DELETE"),
+      ElementsAre(HasSubstr("the webhook h/h.example.com answers when configmaps/team/kube-root-ca.crt is "
+                            "deleted: Kubernetes makes that in every Namespace")));
+  EXPECT_THAT(of("", "serviceaccounts", "DELETE"), ElementsAre(HasSubstr("serviceaccounts/team/default")));
+  EXPECT_THAT(of("", "configmaps", "DELETE", "Ignore"), IsEmpty());
+  EXPECT_THAT(of("", "secrets", "DELETE"), IsEmpty());
+  EXPECT_THAT(of("coordination.k8s.io", "leases", "UPDATE"),
+              ElementsAre(HasSubstr("answers as long as anything is deleted: it is asked about "
+                                    "leases.coordination.k8s.io/kube-system/kube-controller-manager")));
+  EXPECT_THAT(of("coordination.k8s.io", "leases", "CREATE"), IsEmpty());
 }
 
 // Pods of Jobs carry the Job controller's finalizer, which keeps nothing in the machine.

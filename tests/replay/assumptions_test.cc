@@ -24,7 +24,9 @@ std::vector<std::string> assumed(const std::string& documents, const std::string
     - delete: [configmaps/default/a, namespace/team])",
                      "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default, "
                      "finalizers: [example.com/f]}}\n---\n"
-                     "{apiVersion: v1, kind: Namespace, metadata: {name: team}}\n---\n" +
+                     "{apiVersion: v1, kind: Namespace, metadata: {name: team}}\n---\n"
+                     "{apiVersion: v1, kind: ConfigMap, metadata: {name: kube-root-ca.crt, namespace: "
+                     "team}}\n---\n" +
                          documents));
   std::vector<std::string> lines;
   for (const Assumption& one : assumptionsOf(made->scenario, made->compiled))

@@ -175,6 +175,8 @@ TEST(ControllerRights, CountOnlyWhereTheyMayBeLost) {
        inA + role("editor", "{ apiGroups: ['*'], resources: ['*'], verbs: ['*'], resourceNames: [one] }"),
        true},
       {"of Kubernetes' own roles, view allows nothing", binding("op", "a", "ClusterRole/view"), false},
+      {"of Kubernetes' own roles, admin may have parts that no file has",
+       binding("op", "a", "ClusterRole/admin"), true},
       {"all accounts of its namespace are bound",
        binding(
            "op", "a", "ClusterRole/editor",
@@ -201,6 +203,18 @@ TEST(ControllerRights, CountOnlyWhereTheyMayBeLost) {
                                       one.more)),
               one.isStuck ? kOneInA : "empty")
         << one.what;
+}
+
+TEST(ControllerRights, GoWithABindingOfAllAccounts) {
+  for (const std::string group : {"system:serviceaccounts", "system:authenticated"}) {
+    const std::string everybody =
+        binding("everybody", "", "ClusterRole/editor",
+                "{ kind: Group, apiGroup: rbac.authorization.k8s.io, name: '" + group + "' }");
+    EXPECT_EQ(ends(scenario(controller() + deletes(kOneInA + ", clusterrolebindings/everybody"),
+                            kTenants + role("editor", kUpdates) + everybody)),
+              kOneInA)
+        << group;
+  }
 }
 
 TEST(ControllerRights, AreOneOfSeveralBindings) {
