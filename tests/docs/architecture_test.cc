@@ -55,7 +55,7 @@ TEST(WayOfOneDelete, LeadsFromTheListenersCallbackToTheVerdict) {
   for (const std::string& file : files) EXPECT_TRUE(fs::exists(file)) << file;
   EXPECT_THAT(contentOf(files.front()), ::testing::HasSubstr("net::HttpServer::open("))
       << files.front() << " gives the listener no callback";
-  EXPECT_THAT(contentOf(files.back()), ::testing::HasSubstr("\nDecision decide("))
+  EXPECT_THAT(contentOf(files.back()), ::testing::HasSubstr("\nVerdict decide("))
       << files.back() << " makes no verdict";
 }
 
