@@ -114,6 +114,7 @@ class NeededWorkloads {
   }
 
   void addWhatNewPodsName(const kube::ObjectKey& workload, const kube::Value& made, const std::string& pods) {
+    addTokens(workload, made, pods);
     const std::string& scheduler = kube::textAt(made, {"spec", "schedulerName"});
     if (!scheduler.empty() && scheduler != "default-scheduler")
       notes_.add(workload, "scheduler " + scheduler + " places " + pods);
@@ -123,6 +124,23 @@ class NeededWorkloads {
       // "system-node-critical" and the like are made by API servers.
       if (!key.name.empty() && !key.name.starts_with("system-") && notes_.object(key) == nullptr)
         notes_.add(key, notes_.nameOf(key) + " is there for " + pods + ": no file has it");
+    }
+  }
+
+  // Kubernetes deletes a Secret with a token together with the account whose token it is.
+  void addTokens(const kube::ObjectKey& workload, const kube::Value& made, const std::string& pods) {
+    for (const kube::Value& volume : kube::listAt(made, {"spec", "volumes"})) {
+      const kube::Object* secret = notes_.object(
+          {kube::kSecrets, workload.namespaceName, kube::textAt(volume, {"secret", "secretName"})});
+      if (secret == nullptr ||
+          kube::textAt(secret->content, {"type"}) != "kubernetes.io/service-account-token")
+        continue;
+      const auto named = secret->meta.annotations.find("kubernetes.io/service-account.name");
+      if (named == secret->meta.annotations.end()) continue;
+      const kube::ObjectKey account{kube::kServiceAccounts, workload.namespaceName, named->second};
+      if (notes_.isGoal(account))
+        notes_.add(secret->key, notes_.nameOf(secret->key) + " is there for " + pods +
+                                    ": Kubernetes deletes it with " + notes_.nameOf(account));
     }
   }
 

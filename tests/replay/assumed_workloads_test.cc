@@ -148,6 +148,23 @@ TEST(NeededWorkloads, WhatNewPodsNeedIsNamed) {
       ElementsAre(HasSubstr("the Pods of deployments/op/d can run without node n: no file says where")));
 }
 
+TEST(NeededWorkloads, ATokenThatGoesWithItsAccountIsNamed) {
+  const auto of = [](const std::string& more) {
+    return toldAssumptions(needing(
+        "deployments/op/d",
+        deploymentWith("", 1, "volumes: [{name: t, secret: {secretName: token}}], ") +
+            "---\n{apiVersion: v1, kind: ServiceAccount, metadata: {name: remote, namespace: op}}\n---\n"
+            "{apiVersion: v1, kind: Secret, type: kubernetes.io/service-account-token, metadata: {name: "
+            "token, "
+            "namespace: op, annotations: {kubernetes.io/service-account.name: remote}}}\n",
+        more));
+  };
+  EXPECT_THAT(of(", pods/op/*, serviceaccounts/op/remote"),
+              ElementsAre(AllOf(HasSubstr("secrets/op/token is there for the Pods by which deployments/op/d"),
+                                HasSubstr("Kubernetes deletes it with serviceaccounts/op/remote"))));
+  EXPECT_THAT(of(", pods/op/*"), IsEmpty());
+}
+
 TEST(NeededWorkloads, PodSecurityOfNewPodsIsNamed) {
   const auto of = [](const std::string& level) {
     const std::string op = needing("deployments/op/d", deploymentWith(""), ", pods/op/*");
