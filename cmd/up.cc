@@ -25,8 +25,8 @@
 #include "cmd/listening.h"
 #include "cmd/paths.h"
 #include "cmd/terminal.h"
+#include "cmd/unremoved_finalizers.h"
 #include "cmd/up_options.h"
-#include "criticalservice/finalizer_removers.h"
 #include "kube/fields.h"
 #include "kube/kubernetes_version.h"
 #include "kube/locks.h"
@@ -147,38 +147,6 @@ struct Loaded {
   size_t objects = 0;
   size_t controllers = 0;
   std::vector<std::string> unremoved;  // finalizers that no controller here removes
-};
-
-// Collects the finalizers on objects that nothing in this cluster removes.
-class UnremovedFinalizers {
- public:
-  UnremovedFinalizers(const std::vector<replay::ScenarioController>& controllers, bool isLastoutInside)
-      : controllers_(controllers), isLastoutInside_(isLastoutInside) {}
-
-  void add(const std::vector<kube::Object>& objects) {
-    for (const kube::Object& object : objects) {
-      for (const std::string& finalizer : object.meta.finalizers) {
-        if (!isRemoved(object.key.type, finalizer))
-          found_.insert(finalizer + " of " + toString(object.key.type));
-      }
-    }
-  }
-  // Returns "example.com/cleanup of widgets.example.com", of each.
-  std::vector<std::string> take() const { return {found_.begin(), found_.end()}; }
-
- private:
-  bool isRemoved(const kube::GroupResource& type, const std::string& finalizer) const {
-    const auto removes = [&](const replay::ScenarioController& controller) {
-      return controller.finalizer == finalizer && controller.from == type;
-    };
-    if (std::ranges::any_of(controllers_, removes)) return true;
-    if (finalizer.starts_with(kube::kFinalizerDomain)) return isLastoutInside_;
-    return !criticalservice::builtInRemoverOf(finalizer).empty() && !kube::isUsageFinalizer(type, finalizer);
-  }
-
-  const std::vector<replay::ScenarioController>& controllers_;
-  const bool isLastoutInside_;
-  std::set<std::string> found_;
 };
 
 tl::expected<Loaded, kube::Errors> load(EmbeddedCluster& cluster, const UpOptions& options) {
