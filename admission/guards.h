@@ -1,5 +1,5 @@
-// The objects that one CriticalService guards, each with what it guards it as: the list from which the index
-// and the machine's model are made.
+// The objects that one CriticalService guards, each with the reason (GuardedAs). The index and the machine's
+// model are made from this list.
 #pragma once
 
 #include <string_view>

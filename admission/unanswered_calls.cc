@@ -137,8 +137,8 @@ class UnansweredFinder {
            webhook.matches.namespaceSelector != kube::LabelSelector();
   }
 
-  // Adds all that one call refuses to the object, as one blocker; `call`: with the message why nobody
-  // answers.
+  // Adds one blocker for everything that the call refuses for this object. The message of `call` says why
+  // nobody answers it.
   void add(const kube::Object& one, bool refusesDeletion, std::vector<std::string> refused,
            SpecBlocker call) {
     call.keeps = !refused.empty();

@@ -6,7 +6,6 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -25,7 +24,6 @@
 #include "cmd/listening.h"
 #include "cmd/paths.h"
 #include "cmd/terminal.h"
-#include "cmd/unremoved_finalizers.h"
 #include "cmd/up_options.h"
 #include "kube/fields.h"
 #include "kube/kubernetes_version.h"
@@ -184,10 +182,7 @@ tl::expected<Loaded, kube::Errors> load(EmbeddedCluster& cluster, const UpOption
     return tl::unexpected(std::move(added.error()));
   loaded.objects = *objects;
   loaded.controllers = controllers.size();
-  UnremovedFinalizers unremoved(controllers, options.guard == "inside");
-  unremoved.add(manifests->objects);
-  for (const manifestwork::ManifestWork& work : manifests->works) unremoved.add(work.manifests);
-  loaded.unremoved = unremoved.take();
+  loaded.unremoved = simulator::unremovedFinalizers(*manifests, controllers, options.guard == "inside");
   return loaded;
 }
 

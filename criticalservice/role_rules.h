@@ -24,8 +24,8 @@ std::vector<RoleRule> rulesOf(const kube::Object& role);
 // A Role or ClusterRole as far as rights follow from it.
 struct RoleContent {
   kube::Labels labels = {};
-  // The selectors of its aggregationRule: it has the rules of each ClusterRole that one of them selects. A
-  // selector that cannot be read is left out; the API server refuses it.
+  // The selectors of its aggregationRule. The role has the rules of each ClusterRole that one of them
+  // selects. A selector that cannot be read is left out; the API server refuses it.
   std::vector<kube::LabelSelector> aggregates = {};
   std::vector<RoleRule> rules = {};
 };

@@ -9,8 +9,6 @@
 namespace lastout::kube {
 namespace {
 
-constexpr std::string_view kTokenSubresource = "token";
-
 CallAddress addressIn(const Value* client) {
   const Value* service = client == nullptr ? nullptr : client->find("service");
   if (service == nullptr) return {};
@@ -121,12 +119,10 @@ ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const Object
   Labels labelsOfNamespace = namespaceLabels == nullptr ? Labels() : *namespaceLabels;
   labelsOfNamespace.emplace(kNamespaceNameLabel,
                             object.type == kNamespaces ? object.name : object.namespaceName);
-  const auto reaches = [&](std::string_view operation, std::string_view subresource,
-                           const Labels& labelsOfObject) {
-    // A kubelet asks for the token of the Pod's ServiceAccount.
-    const bool isOfAccount = subresource == kTokenSubresource;
+  const auto reaches = [&](std::string_view operation, const GroupResource& type,
+                           std::string_view subresource, const Labels& labelsOfObject) {
     AdmissionAttributes request{.operation = operation,
-                                .type = isOfAccount ? kServiceAccounts : object.type,
+                                .type = type,
                                 .version = {},
                                 .subresource = subresource,
                                 .namespaceName = object.namespaceName,
@@ -140,14 +136,15 @@ ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const Object
     return webhook.matches.objectSelector.matches(labelsOfObject) && matchesAny &&
            (namespaceLabels == nullptr || matchesNamespace(webhook.matches, request, labelsOfNamespace));
   };
-  result.onCreate = reaches("CREATE", {}, labels);
-  result.onUpdate = reaches("UPDATE", {}, labels);
-  result.onDelete = reaches("DELETE", {}, labels);
-  result.onCleanup = reaches("UPDATE", cleanupSubresource(object.type), labels);
+  result.onCreate = reaches("CREATE", object.type, {}, labels);
+  result.onUpdate = reaches("UPDATE", object.type, {}, labels);
+  result.onDelete = reaches("DELETE", object.type, {}, labels);
+  result.onCleanup = reaches("UPDATE", object.type, cleanupSubresource(object.type), labels);
   // The scheduler's Binding and the kubelet's TokenRequest have no labels.
   if (object.type == kPods)
-    result.onStart = reaches("CREATE", "binding", {}) || reaches("CREATE", kTokenSubresource, {}) ||
-                     reaches("UPDATE", "status", labels);
+    result.onStart = reaches("CREATE", kPods, "binding", {}) ||
+                     reaches("CREATE", kServiceAccounts, "token", {}) ||
+                     reaches("UPDATE", kPods, "status", labels);
   return result;
 }
 

@@ -87,12 +87,11 @@ class Prover {
     std::vector<cluster::Action> actions;
     for (uint32_t number = 0; number < found_.states.size(); ++number) {
       const uint64_t* state = found_.states[number];
-      const std::vector<uint64_t> before(state, state + layout_.words);
-      std::vector<uint64_t> words = before;
+      std::vector<uint64_t> words(state, state + layout_.words);
       actions.clear();
       teardown_.enabled(words.data(), actions);
       for (uint32_t action = 0; action < actions.size(); ++action) {
-        const Slot object = teardown_.unsafelyDeleted(before.data(), actions[action]);
+        const Slot object = teardown_.unsafelyDeleted(words.data(), actions[action]);
         const bool isKnown = std::ranges::any_of(
             proof.unsafeCommits, [&](const UnsafeCommit& other) { return other.object == object; });
         if (object == cluster::kNone || isKnown) continue;

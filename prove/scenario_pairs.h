@@ -15,7 +15,7 @@ namespace lastout::prove {
 struct ScenarioPair {
   std::unique_ptr<const replay::Ready> before;
   std::unique_ptr<const replay::Ready> now;
-  std::string whyNoBefore;  // what is wrong with the former file; empty: nothing is, or there is none
+  std::string whyNoBefore;  // why the former file cannot be read; empty: it can, or there is none
 };
 
 // What one file is and was; an empty name: there is none.

@@ -39,7 +39,7 @@ class ScenarioSystem {
   // The events (bits) that must have happened before this one, and had not in `before`.
   uint64_t missing(const uint64_t* before, uint32_t bit) const { return after_[bit] & ~before[0]; }
 
-  // The object of the unsafe commit that the action is in this state; kNone: it is none.
+  // Returns the object that the action commits unsafely in this state; kNone: it commits none so.
   cluster::Slot unsafelyDeleted(const uint64_t* before, const Action& action) const;
 
  private:

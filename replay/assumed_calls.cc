@@ -1,7 +1,8 @@
-// What is taken for granted about those whom API servers call.
+// Assumptions about what API servers call: webhooks, conversion webhooks, APIServices and admission policies.
 #include <algorithm>
 #include <initializer_list>
 #include <set>
+#include <utility>
 
 #include "criticalservice/dependencies.h"
 #include "criticalservice/pod_needs.h"
@@ -67,6 +68,7 @@ class CalledByApiServers {
 
   void find() {
     findReleased();
+    findUnwritten();
     for (const auto& [key, object] : notes_.manifests) {
       for (const kube::CalledWebhook& webhook : kube::webhooksOf(key.type, object->content))
         addWebhook(*object, webhook);
@@ -80,14 +82,14 @@ class CalledByApiServers {
   }
 
  private:
-  // Who removes the object's finalizers does so by an UPDATE; so does the garbage collector with its own, and
-  // where it strikes an owner from the object's list.
+  // Returns true if something updates the object before it goes: a controller that removes a finalizer, or
+  // the garbage collector, which removes its own finalizers and single ownerReferences.
   bool isUpdatedToGo(const SlotInfo& info, Slot slot) const {
     return !info.removals.empty() || info.heldBit != 0 || info.policyBits != 0 || info.keptBit != 0 ||
            info.owners.size() > 1 || released_.contains(slot);
   }
 
-  // The objects that may get a finalizer of the garbage collector's, and those that it lets go with an owner.
+  // Finds the objects that may get a finalizer of the garbage collector, and the dependents that it orphans.
   void findReleased() {
     std::vector<Slot> foreground;
     const auto orphan = [this](Slot slot) {
@@ -107,7 +109,7 @@ class CalledByApiServers {
           step.policy == cluster::PropagationPolicy::Foreground)
         foreground.push_back(step.object);
     }
-    // What is deleted in the foreground deletes in the same way what it owns that owns something.
+    // A foreground deletion goes on in the foreground with the dependents that have dependents themselves.
     std::set<Slot> seen;
     for (size_t i = 0; i < foreground.size(); ++i) {
       const Slot slot = foreground[i];
@@ -126,13 +128,13 @@ class CalledByApiServers {
                                     kube::servedVersions(info.key.type, crdOf(info)));
   }
 
-  // The manifest of the CRD that defines its type; nullptr: there is none.
+  // Returns the manifest of the CRD that defines the object's type; nullptr: there is none.
   const kube::Value* crdOf(const SlotInfo& info) const {
     const kube::Object* crd = notes_.object(kube::crdKey(info.key.type));
     return crd == nullptr ? nullptr : &crd->content;
   }
 
-  // It is asked about a request that ends an object of the goal.
+  // Returns true if the API server asks it about a request by which the object ends.
   bool isAskedAbout(const kube::CalledWebhook& webhook, const SlotInfo& info, Slot slot) const {
     const kube::ReviewedOperations reviewed = reviewedOf(webhook, info, slot);
     return reviewed.onDelete || (reviewed.onUpdate && isUpdatedToGo(info, slot)) ||
@@ -144,8 +146,8 @@ class CalledByApiServers {
     return std::ranges::any_of(notes_.compiled.goal, isAsked) || std::ranges::any_of(released_, isWritten);
   }
 
-  // How somebody is reached of whom the machine cannot say whether he answers; empty: otherwise, or nobody is
-  // there.
+  // Returns how the address is reached, if the machine cannot tell whether anybody answers there: "it is
+  // reached by URL"; empty: it can tell.
   std::string reachedBy(const kube::CallAddress& address) const {
     if (address.isUrl()) return "it is reached by URL";
     const std::string service = address.service.namespaceName + "/" + address.service.name;
@@ -166,13 +168,14 @@ class CalledByApiServers {
     return {};
   }
 
-  // Calls of that port of the Service get to Pods of the object.
+  // Returns true if calls to that port of the Service reach Pods of the object.
   static bool isBehind(const kube::Object& service, int64_t port, const kube::Object& object) {
     return criticalservice::isBehind(service, object) &&
            criticalservice::hasPortNamed(object, kube::targetPortName(service.content, port));
   }
 
-  // Of a type that the machine does not run, as Transition::fails() has it.
+  // Returns true if the machine does not run the Pods of the object's type; Transition::fails() goes by the
+  // same.
   bool isUnfollowed(const kube::ObjectKey& key) const {
     const auto slot = model_.find(key);
     return slot && model_.slots[*slot].kind == cluster::SlotKind::Plain;
@@ -201,56 +204,63 @@ class CalledByApiServers {
       notes_.add(configuration.key,
                  name + " allows what it is asked about: its Pods are followed, not its answers");
     }
-    if (reached.empty() && !webhook.failureIsIgnored && !unwritten.empty())
-      notes_.add(configuration.key,
-                 name + " answers when " + kube::listed(unwritten, kMostUnwritten) +
-                     (unwritten.size() == 1 ? " is" : " are") +
-                     " deleted: Kubernetes makes that in every Namespace, and no file has it");
-    if (reached.empty() && !webhook.failureIsIgnored && webhook.hasMatchConditions)
+    if (reached.empty() && !webhook.failureIsIgnored)
+      addWhatItIsAskedAbout(configuration, webhook, name, unwritten);
+  }
+
+  // Adds what the machine does not follow of a webhook whose failures count, and of whose Pods it knows.
+  void addWhatItIsAskedAbout(const kube::Object& configuration, const kube::CalledWebhook& webhook,
+                             const std::string& name, const std::vector<std::string>& unwritten) {
+    if (!unwritten.empty())
+      notes_.add(configuration.key, name + " answers when " + kube::listed(unwritten, kMostUnwritten) +
+                                        (unwritten.size() == 1 ? " is" : " are") +
+                                        " deleted: Kubernetes makes that by itself, and no file has it");
+    if (webhook.hasMatchConditions)
       notes_.add(configuration.key,
                  name + " is asked about all that its rules match: its matchConditions are not evaluated");
-    if (reached.empty() && !webhook.failureIsIgnored && webhook.matchesExactly && namesVersions(webhook))
+    if (webhook.matchesExactly && namesVersions(webhook))
       notes_.add(configuration.key,
                  name +
                      " is asked about requests of each version: its matchPolicy is Exact, and "
                      "the versions of requests are not followed");
   }
 
-  // What Kubernetes itself makes in a Namespace, of the Namespaces that are to end: what no file has of it,
-  // and all of these are asked about when it is deleted.
+  // Returns the names of what all of these are asked about when it is deleted, of findUnwritten().
   std::vector<std::string> unwrittenFor(std::initializer_list<const kube::CalledWebhook*> asked) const {
-    std::vector<std::string> unwritten;
-    for (const Slot slot : notes_.compiled.goal) {
-      const SlotInfo& space = model_.slots[slot];
-      if (space.kind != cluster::SlotKind::Namespace) continue;
-      for (const kube::ObjectKey& key : madeIn(space.key.name)) {
-        const auto isAsked = [&](const kube::CalledWebhook* one) {
-          return kube::reviewedOperations(*one, key, {}, &space.forms.front().labels, {"v1"}).onDelete;
-        };
-        if (notes_.object(key) == nullptr && std::ranges::all_of(asked, isAsked))
-          unwritten.push_back(kube::toString(key));
-      }
+    std::vector<std::string> names;
+    for (const auto& made : unwritten_) {
+      const kube::Labels& labels = model_.slots[made.second].forms.front().labels;
+      const auto isAsked = [&](const kube::CalledWebhook* one) {
+        return kube::reviewedOperations(*one, made.first, {}, &labels, {"v1"}).onDelete;
+      };
+      if (std::ranges::all_of(asked, isAsked)) names.push_back(kube::toString(made.first));
     }
-    return unwritten;
+    return names;
   }
 
-  // A ConfigMap and a ServiceAccount, and what comes with Services and Pods.
-  std::vector<kube::ObjectKey> madeIn(const std::string& space) const {
-    std::vector<kube::ObjectKey> made{{kube::kConfigMaps, space, "kube-root-ca.crt"},
-                                      {kube::kServiceAccounts, space, "default"}};
-    const auto isThere = [&](const kube::GroupResource& type) {
-      return std::ranges::any_of(model_.slots, [&](const SlotInfo& info) {
-        return info.key.type == type && info.key.namespaceName == space;
-      });
-    };
-    if (isThere(kube::kServices) && !isThere(kube::kEndpointSlices))
-      made.push_back({kube::kEndpointSlices, space, "*"});
-    if (isThere(kube::kPods) && !isThere(kube::kEvents)) made.push_back({kube::kEvents, space, "*"});
-    return made;
+  // Finds what Kubernetes makes in the Namespaces that are to end, and no file has: a ConfigMap and a
+  // ServiceAccount in each, EndpointSlices beside Services, and Events beside Pods.
+  void findUnwritten() {
+    std::set<std::pair<std::string, kube::GroupResource>>
+        there;  // types by the Namespace that has some of them
+    for (const SlotInfo& info : model_.slots) there.emplace(info.key.namespaceName, info.key.type);
+    for (const Slot slot : notes_.compiled.goal) {
+      if (model_.slots[slot].kind != cluster::SlotKind::Namespace) continue;
+      const std::string& space = model_.slots[slot].key.name;
+      const auto add = [&](const kube::GroupResource& type, const char* name) {
+        const kube::ObjectKey key{type, space, name};
+        if (notes_.object(key) == nullptr) unwritten_.emplace_back(key, slot);
+      };
+      const auto has = [&](const kube::GroupResource& type) { return there.contains({space, type}); };
+      add(kube::kConfigMaps, "kube-root-ca.crt");
+      add(kube::kServiceAccounts, "default");
+      if (has(kube::kServices) && !has(kube::kEndpointSlices)) add(kube::kEndpointSlices, "*");
+      if (has(kube::kPods) && !has(kube::kEvents)) add(kube::kEvents, "*");
+    }
   }
 
-  // kube-controller-manager, which deletes what is in Namespaces and collects garbage, ends when it cannot
-  // renew its Lease.
+  // Adds the webhook if it may keep kube-controller-manager, which deletes the content of Namespaces and
+  // collects garbage, from renewing its Lease.
   void addLeases(const kube::Object& configuration, const kube::CalledWebhook& webhook,
                  const std::string& name) {
     const kube::ObjectKey lease{kube::kLeases, "kube-system", "kube-controller-manager"};
@@ -261,7 +271,8 @@ class CalledByApiServers {
                                         ", without which kube-controller-manager ends");
   }
 
-  // The Job controller's finalizer keeps nothing in the machine.
+  // Adds the webhook if it may keep the Job controller from removing its finalizer, which the machine leaves
+  // out.
   void addJobTracking(const kube::Object& configuration, const kube::CalledWebhook& webhook,
                       const std::string& name) {
     std::vector<Slot> pods;
@@ -275,7 +286,7 @@ class CalledByApiServers {
                                         notes_.names.list(pods) + ": that request is not followed");
   }
 
-  // A Pod of a Job, or of one that is gone.
+  // Returns true for a Pod of a Job, or of a Job that is gone.
   bool isTracked(const SlotInfo& info) const {
     if (info.kind != cluster::SlotKind::Pod) return false;
     const auto isJob = [this](const cluster::OwnerLink& link) {
@@ -307,7 +318,7 @@ class CalledByApiServers {
                               " cannot be listed: in 1.26 it stops then, once a type has come or gone");
   }
 
-  // Discovery changes with each of them.
+  // Returns true if discovery changes: a type goes, or an APIService.
   bool typesGo() const {
     return std::ranges::any_of(notes_.compiled.goal, [this](Slot slot) {
       const kube::GroupResource& type = model_.slots[slot].key.type;
@@ -315,7 +326,7 @@ class CalledByApiServers {
     });
   }
 
-  // It has something of the goal to delete, or to let go.
+  // Returns true if the garbage collector has something of the goal to delete, or to orphan.
   bool collectorIsNeeded() const {
     return std::ranges::any_of(notes_.compiled.goal, [this](Slot slot) {
       return !model_.slots[slot].owners.empty() || released_.contains(slot);
@@ -335,8 +346,8 @@ class CalledByApiServers {
                  notes_.nameOf(apiService.key) + " answers: its condition Available is False");
   }
 
-  // An admission policy does something by its bindings alone; one that mutates refuses what its expressions
-  // fail for.
+  // Adds the policy of a binding, by which alone it does something. A mutating policy refuses a request if
+  // its expressions fail.
   void addPolicy(const kube::Object& binding, const kube::GroupResource& type, const std::string& kind) {
     const kube::Value::List& actions = kube::listAt(binding.content, {"spec", "validationActions"});
     const bool denies = actions.empty() || std::ranges::any_of(actions, [](const kube::Value& action) {
@@ -359,7 +370,8 @@ class CalledByApiServers {
 
   AssumptionNotes& notes_;
   const cluster::Model& model_;
-  std::set<Slot> released_;  // as of findReleased()
+  std::set<Slot> released_;                                  // of findReleased()
+  std::vector<std::pair<kube::ObjectKey, Slot>> unwritten_;  // of findUnwritten(), each with its Namespace
 };
 
 }  // namespace

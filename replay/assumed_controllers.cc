@@ -1,4 +1,4 @@
-// What is taken for granted about controllers that remove finalizers, in the files and outside of them.
+// Assumptions about controllers that remove finalizers, inside and outside of the files.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -63,7 +63,8 @@ class Removers {
     }
   }
 
-  // What Pods, volumes or addresses make use of an object is not followed.
+  // Adds the objects from which Kubernetes removes a finalizer once nothing uses them: what does is not
+  // followed.
   void addUsageRemover(uint32_t number) {
     const cluster::FinalizerController& controller = model_.controllers[number];
     if (!kube::isUsageFinalizer(controller.from, controller.finalizer)) return;
@@ -73,7 +74,7 @@ class Removers {
                                              " once nothing uses it: whether something does is not followed");
   }
 
-  // A controller in a Job works while that runs.
+  // Adds a controller that runs in a Job: it works only while that runs.
   void addJob(const std::string& name, Slot runsIn) {
     const SlotInfo& info = model_.slots[runsIn];
     if (info.kind != cluster::SlotKind::Job && info.kind != cluster::SlotKind::CronJob) return;
@@ -81,7 +82,8 @@ class Removers {
                              " ends: when that is, the files do not say");
   }
 
-  // What a controller acts through and is not in the files counts as there.
+  // Adds the account, bindings and roles of a controller that are in no file: the machine takes them as
+  // present.
   void addRights(const criticalservice::DependencyFinder& finder, const std::string& name,
                  const kube::ObjectKey& workload) {
     for (const criticalservice::Dependency& right : finder.rightsOf(workload)) {
@@ -94,7 +96,8 @@ class Removers {
     }
   }
 
-  // Rights that no file gives may come from elsewhere, or nowhere.
+  // Adds what no binding in the files lets the controller update: the right may come from elsewhere, or not
+  // exist.
   void addMissingRights(const ControllerNeeds& needs, uint32_t number) {
     const cluster::FinalizerController& controller = model_.controllers[number];
     std::vector<Slot> lacking = workOf(number);
@@ -107,7 +110,7 @@ class Removers {
                    (lacking.size() == 1 ? "it" : "them"));
   }
 
-  // The same of the ServiceAccounts as which it acts.
+  // Does the same for the ServiceAccounts as which it acts.
   void addActingWithoutRights(const ControllerNeeds& needs, uint32_t number) {
     std::map<kube::ObjectKey, std::vector<Slot>> lacking;
     for (const Slot slot : workOf(number)) {
@@ -121,8 +124,8 @@ class Removers {
                               ": no binding in the files lets that ServiceAccount write in its namespace");
   }
 
-  // Finalizers that a controller which runs outside of the files removes: it has put them on the object, or
-  // is to put them there.
+  // Adds a finalizer that a controller outside of the files removes: it is on the object, or that controller
+  // will put it there.
   void addOutside(Slot slot) {
     const SlotInfo& info = model_.slots[slot];
     const kube::Object* source = notes_.object(info.key);
@@ -160,13 +163,13 @@ class Removers {
                  claim);
   }
 
-  // findOutsideRemovers() found it.
+  // Returns true if findOutsideRemovers() found the controller.
   bool isOutside(uint32_t controller) const {
     return model_.controllers[controller].runsIn == kNone &&
            !notes_.scenario.controllers[controller].evidence.empty();
   }
 
-  // The objects of the goal from which the controller removes its finalizer.
+  // Returns the objects of the goal from which the controller removes its finalizer.
   std::vector<Slot> workOf(uint32_t number) const {
     std::vector<Slot> work;
     for (const Slot slot : notes_.compiled.goal) {
@@ -178,7 +181,7 @@ class Removers {
     return work;
   }
 
-  // The agent of ManifestWorks always works in the machine.
+  // Adds what the agent of ManifestWorks needs and clients delete: in the machine the agent always works.
   void addAgent() {
     std::set<std::string> spaces;  // of works
     bool works = false;

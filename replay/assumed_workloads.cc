@@ -1,4 +1,4 @@
-// What is taken for granted about the workloads that somebody needs.
+// Assumptions about the workloads in which a controller runs, or that a webhook's Service selects.
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -20,7 +20,7 @@ using cluster::Slot;
 using cluster::SlotInfo;
 using cluster::SlotKind;
 
-const std::string kEnforce = "pod-security.kubernetes.io/enforce";
+constexpr const char* kEnforce = "pod-security.kubernetes.io/enforce";
 
 class NeededWorkloads {
  public:
@@ -49,7 +49,8 @@ class NeededWorkloads {
   }
 
  private:
-  // The machine takes what is there for Ready; a Pod that has ended, and a scale of 0, it follows.
+  // Adds a workload that is not Ready by its status: the machine follows only a Pod that has ended, and a
+  // scale of 0.
   void addStatus(Slot slot) {
     const SlotInfo& info = model_.slots[slot];
     const kube::Object* source = notes_.object(info.key);
@@ -62,19 +63,30 @@ class NeededWorkloads {
     notes_.add(info.key, notes_.names.of(slot) + " becomes Ready: by its status " + readiness.message);
   }
 
-  // What its Pod template names, and the API server refuses its Pods without.
+  // Returns the Pod template of the object's manifest, or a Pod itself; nullptr: there is none.
+  const kube::Value* podTemplateOf(const kube::ObjectKey& key) const {
+    const kube::Object* source = notes_.object(key);
+    return source == nullptr ? nullptr : criticalservice::podTemplateOf(*source);
+  }
+
+  // Returns the classes that the Pods name: API servers refuse a Pod whose class is not there.
+  static std::vector<kube::ObjectKey> classesOf(const kube::Value& made) {
+    std::vector<kube::ObjectKey> classes;
+    for (const auto& [type, field] : {std::pair(&kube::kPriorityClasses, "priorityClassName"),
+                                      std::pair(&kube::kRuntimeClasses, "runtimeClassName")}) {
+      const std::string& name = kube::textAt(made, {"spec", field});
+      if (!name.empty()) classes.push_back({*type, "", name});
+    }
+    return classes;
+  }
+
   void addClassesOfPods(Slot slot) {
-    const kube::Object* source = notes_.object(model_.slots[slot].key);
-    const kube::Value* pods = source == nullptr ? nullptr : criticalservice::podTemplateOf(*source);
-    if (pods == nullptr) return;
-    const auto addClass = [&](const kube::GroupResource& type, std::string_view field) {
-      const kube::ObjectKey key{type, "", kube::textAt(*pods, {"spec", field})};
-      if (!key.name.empty() && notes_.isGoal(key))
+    const kube::Value* made = podTemplateOf(model_.slots[slot].key);
+    if (made == nullptr) return;
+    for (const kube::ObjectKey& key : classesOf(*made))
+      if (notes_.isGoal(key))
         notes_.add(key, notes_.names.of(slot) + " needs no new Pod without " + notes_.nameOf(key) +
                             ", which its Pods name");
-    };
-    addClass(kube::kPriorityClasses, "priorityClassName");
-    addClass(kube::kRuntimeClasses, "runtimeClassName");
   }
 
   // Returns the Pods that a workload has still to get, in words; empty: none, as far as it is known.
@@ -92,7 +104,7 @@ class NeededWorkloads {
                                              : std::string();
   }
 
-  // New Pods have to be admitted and to be placed: what there is room for is not followed.
+  // Adds what admits new Pods, and places them: what there is room for is not followed.
   void addNewPods(Slot slot, const std::string& pods) {
     const kube::ObjectKey& workload = model_.slots[slot].key;
     bool hasNodes = false;
@@ -103,14 +115,16 @@ class NeededWorkloads {
         notes_.add(key, notes_.nameOf(key) + " admits " + pods);
     }
     if (hasNodes) notes_.add(workload, "a Node takes " + pods + ": which Nodes fit is not followed");
-    const kube::Object* space = notes_.object(kube::namespaceKey(workload.namespaceName));
-    const auto level = space == nullptr ? kube::Labels::const_iterator() : space->meta.labels.find(kEnforce);
-    if (space != nullptr && level != space->meta.labels.end() && level->second != "privileged")
-      notes_.add(space->key, "Pod Security admission lets in " + pods + ": " + notes_.nameOf(space->key) +
-                                 " enforces the level " + level->second);
-    const kube::Object* source = notes_.object(workload);
-    if (const kube::Value* made = source == nullptr ? nullptr : criticalservice::podTemplateOf(*source))
-      addWhatNewPodsName(workload, *made, pods);
+    if (const kube::Object* space = notes_.object(kube::namespaceKey(workload.namespaceName)))
+      addPodSecurity(*space, pods);
+    if (const kube::Value* made = podTemplateOf(workload)) addWhatNewPodsName(workload, *made, pods);
+  }
+
+  void addPodSecurity(const kube::Object& space, const std::string& pods) {
+    const auto level = space.meta.labels.find(kEnforce);
+    if (level != space.meta.labels.end() && level->second != "privileged")
+      notes_.add(space.key, "Pod Security admission lets in " + pods + ": " + notes_.nameOf(space.key) +
+                                " enforces the level " + level->second);
   }
 
   void addWhatNewPodsName(const kube::ObjectKey& workload, const kube::Value& made, const std::string& pods) {
@@ -118,16 +132,13 @@ class NeededWorkloads {
     const std::string& scheduler = kube::textAt(made, {"spec", "schedulerName"});
     if (!scheduler.empty() && scheduler != "default-scheduler")
       notes_.add(workload, "scheduler " + scheduler + " places " + pods);
-    for (const auto& [type, field] : {std::pair(&kube::kPriorityClasses, "priorityClassName"),
-                                      std::pair(&kube::kRuntimeClasses, "runtimeClassName")}) {
-      const kube::ObjectKey key{*type, "", kube::textAt(made, {"spec", field})};
-      // "system-node-critical" and the like are made by API servers.
-      if (!key.name.empty() && !key.name.starts_with("system-") && notes_.object(key) == nullptr)
+    for (const kube::ObjectKey& key : classesOf(made))
+      // API servers make "system-node-critical" and the like.
+      if (!key.name.starts_with("system-") && notes_.object(key) == nullptr)
         notes_.add(key, notes_.nameOf(key) + " is there for " + pods + ": no file has it");
-    }
   }
 
-  // Kubernetes deletes a Secret with a token together with the account whose token it is.
+  // Adds Secrets with tokens of ServiceAccounts that may be deleted: Kubernetes deletes such a Secret, too.
   void addTokens(const kube::ObjectKey& workload, const kube::Value& made, const std::string& pods) {
     for (const kube::Value& volume : kube::listAt(made, {"spec", "volumes"})) {
       const kube::Object* secret = notes_.object(
@@ -144,9 +155,10 @@ class NeededWorkloads {
     }
   }
 
-  // API servers refuse the tokens of an account that has terminated for a minute.
+  // Adds a ServiceAccount that may terminate for long: API servers refuse its tokens after a minute.
   void addAccounts(Slot slot) {
     for (const cluster::Ways& ways : model_.slots[slot].rights) {
+      if (ways.size() != 1) continue;  // the account itself is no choice
       for (const Slot account : ways.front()) {
         const SlotInfo& info = model_.slots[account];
         if (info.key.type == kube::kServiceAccounts && notes_.isGoal(account) && !info.finalizers.empty())
@@ -165,11 +177,11 @@ class NeededWorkloads {
                             notes_.nameOf(key) + ": NetworkPolicies are not followed");
   }
 
-  // A kubelet ends a Pod once its volumes are unmounted, which a CSI driver's plugin does.
+  // Adds a CSI driver's plugin that may go before Pods with volumes: a kubelet ends these once it has
+  // unmounted the volumes, by the plugin.
   void addVolumePlugin(Slot plugin) {
     const SlotInfo& info = model_.slots[plugin];
-    const kube::Object* source = info.kind == SlotKind::DaemonSet ? notes_.object(info.key) : nullptr;
-    const kube::Value* made = source == nullptr ? nullptr : criticalservice::podTemplateOf(*source);
+    const kube::Value* made = info.kind == SlotKind::DaemonSet ? podTemplateOf(info.key) : nullptr;
     if (made == nullptr) return;
     const auto isOfPlugins = [](const kube::Value& volume) {
       return kube::textAt(volume, {"hostPath", "path"}).starts_with("/var/lib/kubelet/plugins");
@@ -177,15 +189,14 @@ class NeededWorkloads {
     if (std::ranges::none_of(kube::listAt(*made, {"spec", "volumes"}), isOfPlugins)) return;
     std::vector<Slot> users;
     for (const Slot slot : notes_.compiled.goal)
-      if (mountsVolumes(model_.slots[slot])) users.push_back(slot);
+      if (mountsVolumes(model_.slots[slot].key)) users.push_back(slot);
     if (!users.empty())
       notes_.add(info.key, notes_.names.of(plugin) + " unmounts the volumes of " + notes_.names.list(users) +
                                " before it goes: a kubelet ends no Pod whose volumes are mounted");
   }
 
-  bool mountsVolumes(const SlotInfo& info) const {
-    const kube::Object* source = notes_.object(info.key);
-    const kube::Value* pod = source == nullptr ? nullptr : criticalservice::podTemplateOf(*source);
+  bool mountsVolumes(const kube::ObjectKey& key) const {
+    const kube::Value* pod = podTemplateOf(key);
     return pod != nullptr &&
            std::ranges::any_of(kube::listAt(*pod, {"spec", "volumes"}), [](const auto& volume) {
              return volume.find("persistentVolumeClaim") != nullptr || volume.find("csi") != nullptr ||
@@ -193,7 +204,7 @@ class NeededWorkloads {
            });
   }
 
-  // Its kubelet has to say that a Pod has stopped, and has to run those that somebody needs.
+  // Adds a Node that has to say that its Pods have stopped, that runs needed Pods, or that may be deleted.
   void addNode(const kube::Object& node) {
     std::vector<Slot> going;
     std::vector<Slot> needed;
@@ -211,17 +222,23 @@ class NeededWorkloads {
       notes_.add(node.key, name + " stops " + notes_.names.list(going) + ": its condition Ready is not True");
     if (isNotReady && !needed.empty())
       notes_.add(node.key, name + " runs " + notes_.names.list(needed) + ": its condition Ready is not True");
-    if (!replaced.empty() && notes_.isGoal(node.key))
-      notes_.add(node.key, "another Node takes the Pods that replace " + notes_.names.list(replaced) +
-                               " without " + name);
-    if (const std::vector<Slot> unplaced = unplacedWorkloads(); !unplaced.empty() && notes_.isGoal(node.key))
-      notes_.add(node.key, "the Pods of " + notes_.names.list(unplaced) + " can run without " + name +
-                               ": no file says where they run");
-    if (!bare.empty() && notes_.isGoal(node.key))
-      notes_.add(node.key, notes_.names.list(bare) + (bare.size() == 1 ? " stays" : " stay") + " without " +
-                               name +
-                               ": Kubernetes deletes the Pods of a Node that is gone, and no "
-                               "workload makes them again");
+    if (notes_.isGoal(node.key)) addNodeThatGoes(node.key, name, bare, replaced);
+  }
+
+  // `bare`: needed Pods on it without a workload; `replaced`: those of workloads.
+  void addNodeThatGoes(const kube::ObjectKey& node, const std::string& name, const std::vector<Slot>& bare,
+                       const std::vector<Slot>& replaced) {
+    if (!replaced.empty())
+      notes_.add(node, "another Node takes the Pods that replace " + notes_.names.list(replaced) +
+                           " without " + name);
+    if (const std::vector<Slot> unplaced = unplacedWorkloads(); !unplaced.empty())
+      notes_.add(node, "the Pods of " + notes_.names.list(unplaced) + " can run without " + name +
+                           ": no file says where they run");
+    if (!bare.empty())
+      notes_.add(node, notes_.names.list(bare) + (bare.size() == 1 ? " stays" : " stay") + " without " +
+                           name +
+                           ": Kubernetes deletes the Pods of a Node that is gone, and no "
+                           "workload makes them again");
   }
 
   std::vector<std::pair<Slot, const kube::Object*>> podsOn(const std::string& node) const {
@@ -234,7 +251,7 @@ class NeededWorkloads {
     return pods;
   }
 
-  // The needed workloads none of whose Pods has a Node in the files.
+  // Returns the needed workloads none of whose Pods has a Node in the files.
   std::vector<Slot> unplacedWorkloads() const {
     std::vector<Slot> unplaced;
     std::ranges::copy_if(needed_, std::back_inserter(unplaced),
@@ -248,7 +265,7 @@ class NeededWorkloads {
            std::ranges::any_of(model_.slots[slot].children, [this](Slot child) { return isPlaced(child); });
   }
 
-  // It is needed, or a needed workload has it.
+  // Returns true if the Pod is needed, or belongs to a needed workload.
   bool runsNeeded(Slot pod) const {
     return needed_.contains(pod) ||
            std::ranges::any_of(needed_, [&](Slot slot) { return isBelow(slot, pod); });

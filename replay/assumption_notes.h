@@ -1,4 +1,4 @@
-// AssumptionNotes: where the finders of assumptions write what they find, with what all of them look at.
+// AssumptionNotes: what the finders of assumptions look at, and the list in which they write what they find.
 // Internal to replay/.
 #pragma once
 
@@ -22,7 +22,7 @@ struct AssumptionNotes {
 
   void add(const kube::ObjectKey& about, const std::string& text) { add(about, text, text); }
   void add(const kube::ObjectKey& about, std::string text, std::string claim);
-  // The same of what is no object, by its name.
+  // Does the same for something that is no object, by its name.
   void addOf(const std::string& about, const std::string& text) { found.push_back({about, text, text}); }
 
   const Scenario& scenario;
@@ -34,12 +34,12 @@ struct AssumptionNotes {
   std::vector<Assumption> found;
 };
 
-// About webhooks, conversion webhooks, APIServices and admission policies: that they answer, and allow.
+// Adds that webhooks, conversion webhooks and APIServices answer, and that webhooks and policies allow.
 void assumeOfCalls(AssumptionNotes& notes);
-// About controllers that remove finalizers, and about the agent of ManifestWorks: that they can and do.
+// Adds that controllers remove finalizers and may do so, and that the agent of ManifestWorks works.
 void assumeOfControllers(AssumptionNotes& notes);
-// About the workloads in which a controller runs, or that a webhook's Service selects. The machine does not
-// follow their status, their Nodes, the classes that their Pods name, and the quotas that count these.
+// Adds what the machine does not follow of workloads in which a controller runs, or that a webhook's Service
+// selects: their status and Nodes, what their new Pods need, and NetworkPolicies.
 void assumeOfNeededWorkloads(AssumptionNotes& notes);
 
 }  // namespace lastout::replay

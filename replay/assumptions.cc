@@ -47,7 +47,7 @@ using cluster::kNone;
 using cluster::Slot;
 using cluster::SlotInfo;
 
-// What is taken for granted about the objects of the goal themselves.
+// Assumptions about the objects of the goal themselves.
 class GoalObjects {
  public:
   explicit GoalObjects(AssumptionNotes& notes) : notes_(notes), model_(notes.model) {}
@@ -59,7 +59,7 @@ class GoalObjects {
   }
 
  private:
-  // The garbage collector leaves alone what has an owner of a type that it cannot look for.
+  // Adds an object with an owner of an unknown type: the garbage collector leaves such an object alone.
   void addUnknownOwners(Slot slot) {
     const kube::Object* source = notes_.object(model_.slots[slot].key);
     if (source == nullptr) return;
@@ -90,8 +90,7 @@ class GoalObjects {
                                    : notes_.nameOf(crd->key) + " serves " + kube::listed(served)));
   }
 
-  // The machine lets it finish at some moment; no file says that it does. It matters where something waits
-  // for its end.
+  // Adds a Job whose end something waits for: the machine lets it finish, and no file says that it does.
   void addFinished(Slot slot) {
     const SlotInfo& info = model_.slots[slot];
     if (!info.timeToLive || info.timeToLive->finishesAnyway || isAsked(slot) || !isAwaited(slot)) return;
@@ -99,7 +98,7 @@ class GoalObjects {
                notes_.nameOf(info.key) + " finishes some time: it is deleted by its ttlSecondsAfterFinished");
   }
 
-  // A client deletes it, or what it is in.
+  // Returns true if a client deletes the object, or what it is in.
   bool isAsked(Slot slot) const {
     const SlotInfo& info = model_.slots[slot];
     const auto deletes = [&](Slot wanted) {
@@ -111,7 +110,7 @@ class GoalObjects {
     return deletes(slot) || deletes(info.namespaceSlot) || deletes(info.crd) || deletes(info.replicaSet);
   }
 
-  // Something waits until it is gone, or until what goes with it is.
+  // Returns true if something waits until the object is gone, or what goes with it.
   bool isAwaited(Slot slot) const {
     std::vector<Slot> going{slot};
     for (size_t i = 0; i < going.size(); ++i) {
@@ -148,7 +147,7 @@ class GoalObjects {
     return std::ranges::any_of(model_.conditions, holds) || std::ranges::any_of(notes_.compiled.goal, waits);
   }
 
-  // Which clusters a placement selects, other controllers decide.
+  // Adds each ManifestWorkReplicaSet: other controllers decide which clusters its placements select.
   void addReplicaSets() {
     for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
       const SlotInfo& info = model_.slots[slot];

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "criticalservice/finalizer_removers.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
@@ -196,6 +197,32 @@ tl::expected<void, kube::Errors> addControllers(EmbeddedCluster& cluster,
   }
   if (!errors.empty()) return tl::unexpected(std::move(errors));
   return {};
+}
+
+std::vector<std::string> unremovedFinalizers(const replay::Manifests& manifests,
+                                             const std::vector<replay::ScenarioController>& controllers,
+                                             bool isLastoutInside) {
+  const auto isRemoved = [&](const kube::GroupResource& type, const std::string& finalizer) {
+    const auto removes = [&](const replay::ScenarioController& controller) {
+      return controller.finalizer == finalizer && controller.from == type;
+    };
+    if (std::ranges::any_of(controllers, removes)) return true;
+    if (finalizer.starts_with(kube::kFinalizerDomain)) return isLastoutInside;
+    // The embedded cluster does not follow what uses an object.
+    return !criticalservice::builtInRemoverOf(finalizer).empty() && !kube::isUsageFinalizer(type, finalizer);
+  };
+  std::set<std::string> unremoved;
+  const auto look = [&](const std::vector<kube::Object>& objects) {
+    for (const kube::Object& object : objects) {
+      for (const std::string& finalizer : object.meta.finalizers) {
+        if (!isRemoved(object.key.type, finalizer))
+          unremoved.insert(finalizer + " of " + toString(object.key.type));
+      }
+    }
+  };
+  look(manifests.objects);
+  for (const manifestwork::ManifestWork& work : manifests.works) look(work.manifests);
+  return {unremoved.begin(), unremoved.end()};
 }
 
 }  // namespace lastout::simulator

@@ -1,6 +1,7 @@
 // Loader: files into the embedded cluster, as an admin would create their objects.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "kube/result.h"
@@ -20,5 +21,12 @@ tl::expected<size_t, kube::Errors> loadManifests(EmbeddedCluster& cluster,
 // The finalizer controllers that a scenario declares; they work from now on.
 tl::expected<void, kube::Errors> addControllers(EmbeddedCluster& cluster,
                                                 const std::vector<replay::ScenarioController>& controllers);
+
+// Returns the finalizers on the manifests that nothing in the embedded cluster removes, each as
+// "example.com/cleanup of widgets.example.com". `controllers`: those of addControllers(). `isLastoutInside`:
+// lastout runs there, too.
+std::vector<std::string> unremovedFinalizers(const replay::Manifests& manifests,
+                                             const std::vector<replay::ScenarioController>& controllers,
+                                             bool isLastoutInside);
 
 }  // namespace lastout::simulator

@@ -231,7 +231,7 @@ TEST(NeededWorkloads, AWebhookOnWhatKubernetesMakesInANamespaceIsNamed) {
   EXPECT_THAT(
       of("", "configmaps", "DELETE"),
       ElementsAre(HasSubstr("the webhook h/h.example.com answers when configmaps/team/kube-root-ca.crt is "
-                            "deleted: Kubernetes makes that in every Namespace")));
+                            "deleted: Kubernetes makes that by itself, and no file has it")));
   EXPECT_THAT(of("", "serviceaccounts", "DELETE"), ElementsAre(HasSubstr("serviceaccounts/team/default")));
   EXPECT_THAT(of("", "configmaps", "DELETE", "Ignore"), IsEmpty());
   EXPECT_THAT(of("", "secrets", "DELETE"), IsEmpty());
