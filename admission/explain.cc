@@ -213,11 +213,18 @@ bool writeUnresolvable(TextWriter& text, const graph::Graph& graph,
   if (!holder) return false;
   (text << kNoDeletion).service(service.meta.name) << "#";
   text << criticalservice::fieldOf(service, criterion) << " waits for ";
-  text.key(viewOf(holder->object)) << ", " << holder->relation
-                                   << ": change that criterion (with spec.deletionIntent OrphanResources "
-                                      "while it is not met)";
-  if (const auto* finalizer =
-          std::get_if<criticalservice::FinalizerCriterion>(&service.criteria[criterion])) {
+  text.key(viewOf(holder->object)) << ", " << holder->relation << ": ";
+  const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&service.criteria[criterion]);
+  const std::string& home = service.provider.namespaceName;
+  const kube::ObjectKey& key = holder->object;
+  const bool isAtHome = !home.empty() && kube::isPartOfNamespace(home, key.type, key.namespaceName, key.name);
+  if (finalizer != nullptr && isAtHome)
+    text << "set finalizer." << criticalservice::kExceptField
+         << " of that criterion to true, or change it otherwise";
+  else
+    text << "change that criterion";
+  text << " (with spec.deletionIntent OrphanResources while it is not met)";
+  if (finalizer != nullptr) {
     (text << ", or take finalizer ").name(finalizer->finalizerName) << " off ";
     text.key(viewOf(holder->object));
   }

@@ -1,5 +1,5 @@
-// The objects that one CriticalService guards, each with the reason (GuardedAs). The index and the machine's
-// model are made from this list.
+// Which objects a CriticalService guards, each with the reason (GuardedAs). The guard index and the machine's
+// model are both built from guardsOf().
 #pragma once
 
 #include <string_view>

@@ -101,8 +101,8 @@ AnswerOf<kube::ObjectKey> keyOf(const KnownCluster& cluster, std::string_view re
 AnswerOf<Why> whyOf(const KnownCluster& cluster, std::string_view reference) {
   const auto key = keyOf(cluster, reference);
   if (!key) return tl::unexpected(key.error());
-  Why answer = why(cluster.graph, cluster.guards, *key, cluster.reader, protectionsOf(cluster, *key),
-                   cluster.specBlockers);
+  Why answer =
+      why(cluster.graph, cluster.guards, *key, cluster.reader, protectionsOf(cluster, *key), cluster.specs);
   const auto annotated = cluster.annotated.find(*key);
   if (answer.guarded && annotated != cluster.annotated.end())
     answer.deferredDeletion += (answer.deferredDeletion.empty() ? "" : "; ") +

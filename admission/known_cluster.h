@@ -31,7 +31,7 @@ struct KnownCluster {
   AnnotatedObjects annotated;                               // as of ClusterView
   protection::Denials protections;   // what DeletionPolicies say, as far as it was found out
   bool knowsAllProtections = false;  // of every object, as of manifests
-  SpecBlockers specBlockers;         // as far as they were found out; the graph requires them
+  SpecFindings specs;                // as far as they were found out; the graph requires the blockers
   // When that was; nullopt: at no time that anybody knows, as of manifests.
   std::optional<std::chrono::sys_seconds> now;
 };

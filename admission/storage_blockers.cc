@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "criticalservice/pod_needs.h"
@@ -32,19 +31,14 @@ bool isKeptByAttacher(const kube::Object& volume) {
   });
 }
 
-// A Pod without a Node uses nothing; of a manifest nobody knows which it will have.
-bool mayUseStorage(const kube::Object& pod) { return pod.meta.uid.empty() || !kube::nodeOf(pod).empty(); }
-
 class StorageFinder {
  public:
-  StorageFinder(const Objects& objects, const kube::ResourceMap& types, SpecBlockers& found)
-      : objects_(objects), types_(types), found_(found) {
-    for (const kube::Object* object : objects) byKey_.emplace(object->key, object);
-    for (const kube::Object* object : objects) addUser(*object);
+  StorageFinder(const SpecObjects& objects, SpecBlockers& found) : objects_(objects), found_(found) {
+    for (const kube::Object* object : objects.all) addUser(*object);
   }
 
   void find() {
-    for (const kube::Object* object : objects_) {
+    for (const kube::Object* object : objects_.all) {
       const kube::GroupResource& type = object->key.type;
       if (type == kube::kPods) addNode(*object);
       if (type == kube::kPersistentVolumeClaims && isClaimProtected(*object)) addUsers(*object);
@@ -54,16 +48,11 @@ class StorageFinder {
   }
 
  private:
-  const kube::Object* object(const kube::ObjectKey& key) const {
-    const auto found = byKey_.find(key);
-    return found == byKey_.end() ? nullptr : found->second;
-  }
-
   void addUser(const kube::Object& object) {
     const bool isPod = object.key.type == kube::kPods;
     const kube::Value* podTemplate = isPod ? &object.content : criticalservice::podTemplateOf(object);
     if (podTemplate == nullptr || object.key.type == kube::kControllerRevisions) return;
-    if (isPod ? !mayUseStorage(object) : !criticalservice::mayHavePods(object)) return;
+    if (isPod ? kube::isWithoutNode(object) : !criticalservice::mayHavePods(object)) return;
     for (const kube::MountedClaim& mounted : kube::claimsOf(podTemplate->find("spec"), object.key.name)) {
       const kube::ObjectKey claim{kube::kPersistentVolumeClaims, object.key.namespaceName, mounted.name};
       if (!mounted.isEphemeral || (isPod && controls(object, claim) && !kube::isShutDown(object)))
@@ -80,17 +69,17 @@ class StorageFinder {
   std::optional<kube::ObjectKey> controllerOf(const kube::Object& one) const {
     const auto owner = std::ranges::find_if(one.meta.ownerReferences, &kube::OwnerReference::controller);
     if (owner == one.meta.ownerReferences.end()) return std::nullopt;
-    const kube::ResourceType* type = types_.findKind(kube::groupOf(owner->apiVersion), owner->kind);
+    const kube::ResourceType* type = objects_.types.findKind(kube::groupOf(owner->apiVersion), owner->kind);
     if (type == nullptr) return std::nullopt;
     kube::ObjectKey key{type->type, type->namespaced ? one.key.namespaceName : "", owner->name};
-    const kube::Object* known = object(key);
+    const kube::Object* known = objects_.find(key);
     const bool isAnother =
         known != nullptr && !known->meta.uid.empty() && !owner->uid.empty() && known->meta.uid != owner->uid;
     return isAnother ? std::nullopt : std::optional(std::move(key));
   }
 
   bool controls(const kube::Object& pod, const kube::ObjectKey& claim) const {
-    const kube::Object* known = object(claim);
+    const kube::Object* known = objects_.find(claim);
     return known != nullptr && controllerOf(*known) == pod.key;
   }
 
@@ -102,7 +91,7 @@ class StorageFinder {
       const auto controller = controllerOf(*one);
       if (!controller) break;
       name = kube::toString(*controller);
-      one = object(*controller);
+      one = objects_.find(*controller);
     }
     return name;
   }
@@ -137,7 +126,7 @@ class StorageFinder {
   void addVolume(const kube::Object& volume) {
     Objects claims;
     Objects attachments;
-    for (const kube::Object* one : objects_) {
+    for (const kube::Object* one : objects_.all) {
       if (one->key.type == kube::kPersistentVolumeClaims &&
           kube::isBound(one->key, kube::volumeOf(one->content), volume.key, kube::claimOf(volume.content)))
         claims.push_back(one);
@@ -156,7 +145,7 @@ class StorageFinder {
   // Kubernetes deletes it once no Pod on that Node uses the volume: nothing then keeps it but its driver.
   void addAttachment(const kube::Object& attachment) {
     const std::string& node = kube::textAt(attachment.content, {"spec", "nodeName"});
-    const kube::Object* volume = object({kube::kPersistentVolumes, "", volumeNameOf(attachment)});
+    const kube::Object* volume = objects_.find({kube::kPersistentVolumes, "", volumeNameOf(attachment)});
     const auto claim = volume == nullptr ? std::nullopt : kube::claimOf(volume->content);
     Objects pods = claim ? at(pods_, *claim) : Objects();
     std::erase_if(pods, [&](const kube::Object* pod) { return kube::nodeOf(*pod) != node; });
@@ -173,7 +162,7 @@ class StorageFinder {
   }
 
   void addNode(const kube::Object& pod) {
-    const kube::Object* node = object({kube::kNodes, "", kube::nodeThatEnds(pod)});
+    const kube::Object* node = objects_.find({kube::kNodes, "", kube::nodeThatEnds(pod)});
     if (node == nullptr || kube::isOutOfService(node->content)) return;
     const std::string ready = kube::notReadyStatus(node->content);
     if (ready.empty()) return;
@@ -191,9 +180,7 @@ class StorageFinder {
          .objects = {node->key}});
   }
 
-  const Objects& objects_;
-  const kube::ResourceMap& types_;
-  std::unordered_map<kube::ObjectKey, const kube::Object*> byKey_;
+  const SpecObjects& objects_;
   std::map<kube::ObjectKey, Objects> pods_;       // by the claim that they use
   std::map<kube::ObjectKey, Objects> workloads_;  // the same
   SpecBlockers& found_;
@@ -201,8 +188,8 @@ class StorageFinder {
 
 }  // namespace
 
-void addStorageBlockers(const Objects& objects, const kube::ResourceMap& types, SpecBlockers& found) {
-  StorageFinder(objects, types, found).find();
+void addStorageBlockers(const SpecObjects& objects, SpecBlockers& found) {
+  StorageFinder(objects, found).find();
 }
 
 }  // namespace lastout::admission

@@ -2,8 +2,6 @@
 // not Ready.
 #pragma once
 
-#include <vector>
-
 #include "admission/spec_blockers.h"
 
 namespace lastout::admission {
@@ -13,7 +11,6 @@ namespace lastout::admission {
 // it, finished or not (kubernetes.io/pvc-protection); a volume while it is bound to a claim
 // (kubernetes.io/pv-protection) or attached (external-attacher/...). Where the objects have no Pod that uses
 // a claim, as manifests do, the workloads whose Pods do stand for them.
-void addStorageBlockers(const std::vector<const kube::Object*>& objects, const kube::ResourceMap& types,
-                        SpecBlockers& found);
+void addStorageBlockers(const SpecObjects& objects, SpecBlockers& found);
 
 }  // namespace lastout::admission

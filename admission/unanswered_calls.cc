@@ -4,33 +4,29 @@
 #include <iterator>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "criticalservice/finalizer_removers.h"
 #include "criticalservice/pod_needs.h"
 #include "kube/api_calls.h"
 #include "kube/messages.h"
+#include "kube/pods.h"
 #include "kube/well_known.h"
+#include "manifestwork/manifest_work.h"
 
 namespace lastout::admission {
 namespace {
 
-using criticalservice::FinalizerRemover;
-
 class UnansweredFinder {
  public:
-  UnansweredFinder(const std::vector<const kube::Object*>& objects, const kube::ResourceMap& types,
-                   const SpecSource& source, SpecBlockers& found)
-      : objects_(objects), types_(types), source_(source), found_(found) {
-    for (const kube::Object* object : objects) {
-      byKey_.emplace(object->key, object);
+  UnansweredFinder(const SpecObjects& objects, const FinalizerRemovals& removals, SpecBlockers& found)
+      : objects_(objects), removals_(removals), found_(found) {
+    for (const kube::Object* object : objects.all)
       if (object->key.type == kube::kEndpointSlices) slices_.push_back(object);
-    }
   }
 
   void find() {
-    for (const kube::Object* object : objects_) {
+    for (const kube::Object* object : objects_.all) {
       const std::vector<kube::CalledWebhook> webhooks = kube::webhooksOf(object->key.type, object->content);
       for (size_t i = 0; i < webhooks.size(); ++i) addWebhook(*object, webhooks[i], i);
       if (object->key.type == kube::kCustomResourceDefinitions) addConversion(*object);
@@ -39,25 +35,20 @@ class UnansweredFinder {
   }
 
  private:
-  const kube::Object* object(const kube::ObjectKey& key) const {
-    const auto found = byKey_.find(key);
-    return found == byKey_.end() ? nullptr : found->second;
-  }
-
-  bool isUnknown(const kube::ObjectKey& key) const { return source_.isUnknown && source_.isUnknown(key); }
-
   // Returns why nobody answers; nullopt: somebody does.
   std::optional<std::string> whyNot(const kube::CallAddress& address) const {
-    if (address.isUrl() || isUnknown(address.service)) return std::nullopt;
+    if (address.isUrl() || objects_.isUnknown(address.service)) return std::nullopt;
     const std::string name = "its Service " + address.service.namespaceName + "/" + address.service.name;
-    const kube::Object* service = object(address.service);
-    if (service == nullptr) return name + (source_.isCluster ? " does not exist" : " is not in the files");
+    const kube::Object* service = objects_.find(address.service);
+    if (service == nullptr)
+      return name + (objects_.source.isCluster ? " does not exist" : " is not in the files");
     if (const std::string why = kube::whyUnreachable(service->content, address.port); !why.empty())
       return name + " " + why;
     const kube::EndpointSource endpoints = kube::endpointSourceOf(service->content);
     if (endpoints == kube::EndpointSource::External) return std::nullopt;
     const std::vector<const kube::Object*> slices = slicesOf(address.service);
-    if (source_.isCluster || !slices.empty()) return whyNoEndpoint(slices, *service, address.port, name);
+    if (objects_.source.isCluster || !slices.empty())
+      return whyNoEndpoint(slices, *service, address.port, name);
     if (endpoints == kube::EndpointSource::ByHand) return std::nullopt;
     return whyNoPod(*service, address.port, name);
   }
@@ -67,7 +58,7 @@ class UnansweredFinder {
                                       const std::string& name) const {
     const std::string portName = kube::targetPortName(service.content, port);
     bool selectsPods = false;
-    for (const kube::Object* one : objects_) {
+    for (const kube::Object* one : objects_.all) {
       if (!criticalservice::isBehind(service, *one) || !criticalservice::mayHavePods(*one)) continue;
       if (criticalservice::hasPortNamed(*one, portName)) return std::nullopt;
       selectsPods = true;
@@ -94,19 +85,16 @@ class UnansweredFinder {
 
   std::vector<const kube::Object*> slicesOf(const kube::ObjectKey& service) const {
     std::vector<const kube::Object*> slices;
-    std::ranges::copy_if(slices_, std::back_inserter(slices), [&](const kube::Object* slice) {
-      const auto label = slice->meta.labels.find(std::string(kube::kServiceNameLabel));
-      return slice->key.namespaceName == service.namespaceName && label != slice->meta.labels.end() &&
-             label->second == service.name;
-    });
+    std::ranges::copy_if(slices_, std::back_inserter(slices),
+                         [&](const kube::Object* slice) { return kube::isSliceOf(*slice, service); });
     return slices;
   }
 
   void addWebhook(const kube::Object& configuration, const kube::CalledWebhook& webhook, size_t number) {
     if (webhook.failureIsIgnored) return;
     const auto why = whyNot(webhook.address);
-    const bool isElsewhere =
-        !source_.isCluster && webhook.isOfLastout() && object(webhook.address.service) == nullptr;
+    const bool isElsewhere = !objects_.source.isCluster && webhook.isOfLastout() &&
+                             objects_.find(webhook.address.service) == nullptr;
     if (!why || isElsewhere) return;
     const std::string name = kube::toString(configuration.key);
     SpecBlocker call{
@@ -119,11 +107,12 @@ class UnansweredFinder {
         .field = name + "#webhooks[" + std::to_string(number) + "]",
         .cause = "its webhook " + webhook.name + " does not answer, because " + *why,
         .objects = {configuration.key}};
-    for (const kube::Object* one : objects_) {
+    for (const kube::Object* one : objects_.all) {
       const bool isNamespace = one->key.type == kube::kNamespaces;
-      const kube::Object* space = isNamespace ? one : object(kube::namespaceKey(one->key.namespaceName));
+      const kube::Object* space =
+          isNamespace ? one : objects_.find(kube::namespaceKey(one->key.namespaceName));
       if (space == nullptr && mayBeLeftOut(webhook, one->key)) continue;
-      const kube::Object* crd = object(kube::crdKey(one->key.type));
+      const kube::Object* crd = objects_.find(kube::crdKey(one->key.type));
       const kube::ReviewedOperations reviewed = kube::reviewedOperations(
           webhook, one->key, one->meta.labels, space == nullptr ? nullptr : &space->meta.labels,
           kube::servedVersions(one->key.type, crd == nullptr ? nullptr : &crd->content));
@@ -133,7 +122,7 @@ class UnansweredFinder {
 
   // The webhook selects Namespaces, and the object's could not be read.
   bool mayBeLeftOut(const kube::CalledWebhook& webhook, const kube::ObjectKey& one) const {
-    return !one.namespaceName.empty() && isUnknown(kube::namespaceKey(one.namespaceName)) &&
+    return !one.namespaceName.empty() && objects_.isUnknown(kube::namespaceKey(one.namespaceName)) &&
            webhook.matches.namespaceSelector != kube::LabelSelector();
   }
 
@@ -152,19 +141,36 @@ class UnansweredFinder {
   // The writes that end the object once it is being deleted, of those about which the webhook is asked.
   std::vector<std::string> refusedWrites(const kube::Object& one, const kube::ReviewedOperations& reviewed) {
     std::vector<std::string> refused;
-    const bool isStorage =
-        one.key.type == kube::kPersistentVolumeClaims || one.key.type == kube::kPersistentVolumes;
-    const bool isCarried = std::ranges::any_of(one.meta.finalizers, [](const std::string& finalizer) {
-      return finalizer != kube::kCrdCleanupFinalizer;
-    });
-    if (reviewed.onUpdate && (isCarried || isStorage)) refused.push_back(withoutRemoval(one));
+    if (isRemovalRefused(one, reviewed)) refused.push_back(withoutRemoval(one));
     if (reviewed.onCleanup && one.key.type == kube::kNamespaces)
       refused.emplace_back("the namespace controller cannot take the finalizer kubernetes off it");
     if (reviewed.onCleanup && one.key.type == kube::kCustomResourceDefinitions)
       refused.emplace_back("the finalizer of its clean-up cannot be removed");
-    if (reviewed.onDelete && one.key.type == kube::kPods && one.meta.deletionTimestamp)
+    const bool mayHaveNode = one.meta.uid.empty() || !kube::nodeThatEnds(one).empty();
+    if (reviewed.onStop && mayHaveNode && (one.meta.deletionTimestamp || !reviewed.onDelete))
       refused.emplace_back("its node cannot end it");
     return refused;
+  }
+
+  bool isRemovalRefused(const kube::Object& one, const kube::ReviewedOperations& reviewed) const {
+    // Claims and volumes get theirs from Kubernetes.
+    if (one.key.type == kube::kPersistentVolumeClaims) return reviewed.onUpdate;
+    if (one.key.type == kube::kPersistentVolumes)
+      return reviewed.onCleanup || (reviewed.onVolumeRelease && isReleasedBefore(one));
+    return std::ranges::any_of(one.meta.finalizers, [&](const std::string& finalizer) {
+      const bool isOfStatus =
+          kube::isRemovedByStatus(one.key.type, finalizer) || finalizer == manifestwork::kAppliedFinalizer;
+      return isOfStatus ? reviewed.onCleanup : finalizer != kube::kCrdCleanupFinalizer && reviewed.onUpdate;
+    });
+  }
+
+  bool isReleasedBefore(const kube::Object& volume) const {
+    const auto claimOfVolume = kube::claimOf(volume.content);
+    const bool hasClaim = std::ranges::any_of(objects_.all, [&](const kube::Object* one) {
+      return one->key.type == kube::kPersistentVolumeClaims &&
+             kube::isBound(one->key, kube::volumeOf(one->content), volume.key, claimOfVolume);
+    });
+    return kube::mayBeInUse(volume.content) && kube::hasToBeReleased(&volume.content, hasClaim);
   }
 
   std::string withoutRemoval(const kube::Object& one) {
@@ -172,16 +178,14 @@ class UnansweredFinder {
   }
 
   // " (example.com/f by deployments.apps/operator/controller)", as far as it is known.
-  std::string removersOf(const kube::Object& one) {
-    if (!removers_) removers_ = criticalservice::findFinalizerRemovers(objects_, types_);
+  std::string removersOf(const kube::Object& one) const {
     std::vector<std::string> known;
     for (const std::string& finalizer : one.meta.finalizers) {
       const std::string_view builtIn = criticalservice::builtInRemoverOf(finalizer);
       if (!builtIn.empty()) known.push_back(finalizer + " by " + std::string(builtIn));
-      for (const FinalizerRemover& remover : *removers_) {
-        if (remover.from == one.key.type && remover.finalizer == finalizer)
-          known.push_back(finalizer + " by " + kube::toString(remover.workload));
-      }
+      const FinalizerRemoval* removal = findRemoval(removals_, one.key, finalizer);
+      if (removal != nullptr && !removal->removers.empty())
+        known.push_back(finalizer + " by " + kube::listed(removal->removers));
     }
     return known.empty() ? std::string() : " (" + kube::listed(known) + ")";
   }
@@ -200,11 +204,14 @@ class UnansweredFinder {
                      .cause = "its conversion webhook does not answer, because " + *why,
                      .objects = {crd.key}};
     const bool cleanupConverts = kube::cleanupConverts(crd.content);
-    for (const kube::Object* one : objects_) {
+    const bool refusesDeletion = kube::preferredVersionConverts(crd.content);
+    for (const kube::Object* one : objects_.all) {
       if (one->key.type != kube::definedBy(crd.key.name)) continue;
       call.stopsCleanup = cleanupConverts || !one->meta.finalizers.empty();
-      const bool isWritten = one->meta.deletionTimestamp.has_value();
-      add(*one, true, isWritten ? std::vector{withoutRemoval(*one)} : std::vector<std::string>(), call);
+      const bool isWritten =
+          one->meta.deletionTimestamp || (!refusesDeletion && !one->meta.finalizers.empty());
+      add(*one, refusesDeletion, isWritten ? std::vector{withoutRemoval(*one)} : std::vector<std::string>(),
+          call);
     }
   }
 
@@ -225,25 +232,21 @@ class UnansweredFinder {
                            .field = name + "#spec.service",
                            .cause = "it does not answer, because " + *why,
                            .objects = {apiService.key}};
-    for (const kube::Object* one : objects_) {
+    for (const kube::Object* one : objects_.all) {
       if (one->key.type == kube::kNamespaces) found_[one->key].push_back(call);
     }
   }
 
-  const std::vector<const kube::Object*>& objects_;
-  const kube::ResourceMap& types_;
-  const SpecSource& source_;
-  std::unordered_map<kube::ObjectKey, const kube::Object*> byKey_;
-  std::vector<const kube::Object*> slices_;                // EndpointSlices
-  std::optional<std::vector<FinalizerRemover>> removers_;  // looked for where they are first asked for
+  const SpecObjects& objects_;
+  const FinalizerRemovals& removals_;
+  std::vector<const kube::Object*> slices_;  // EndpointSlices
   SpecBlockers& found_;
 };
 
 }  // namespace
 
-void addUnansweredCalls(const std::vector<const kube::Object*>& objects, const kube::ResourceMap& types,
-                        const SpecSource& source, SpecBlockers& found) {
-  UnansweredFinder(objects, types, source, found).find();
+void addUnansweredCalls(const SpecObjects& objects, const FinalizerRemovals& removals, SpecBlockers& found) {
+  UnansweredFinder(objects, removals, found).find();
 }
 
 }  // namespace lastout::admission

@@ -10,6 +10,7 @@
 #include "admission/root_blockers.h"
 #include "admission/spec_chains.h"
 #include "admission/text_writer.h"
+#include "admission/why_finalizers.h"
 #include "graph/blockers.h"
 #include "graph/names.h"
 #include "kube/messages.h"
@@ -89,11 +90,27 @@ std::vector<WhyBlocker> contentBlockers(const graph::Graph& graph, graph::Vertex
           {kind, "after its Pods: " + examplesOf(std::move(others)), {}}};
 }
 
+// "; example.com/f, which deployments.apps/op/op removes (... says so)", of an object at the end of a chain.
+std::string removalsOf(const graph::Graph& graph, graph::Vertex start, const graph::RootBlocker& root,
+                       const FinalizerRemovals& removals) {
+  std::string text;
+  if (root.kind != graph::RootBlocker::Kind::Object || root.vertex == start) return text;
+  const graph::ObjectId object = graph::objectOf(root.vertex);
+  const auto found = removals.find(graph.key(object));
+  if (found == removals.end() || !graph.isTerminating(object)) return text;
+  for (const FinalizerRemoval& one : found->second)
+    text += "; " + (one.isUnknown ? "nobody is known to remove " + one.finalizer
+                                  : one.finalizer + ", " + one.clause);
+  return kube::printableWhole(text);
+}
+
 WhyRoot whyRoot(ExplanationReader reader, const graph::Graph& graph, graph::Vertex start,
-                const graph::RootBlocker& root) {
+                const graph::RootBlocker& root, const FinalizerRemovals& removals) {
   TextWriter message(reader);
   writeRoot(message, graph, root);
-  WhyRoot result{kindOf(root.kind), message.take(), {kube::printable(describe(graph, start))}};
+  WhyRoot result{kindOf(root.kind),
+                 message.take() + removalsOf(graph, start, root, removals),
+                 {kube::printable(describe(graph, start))}};
   for (const graph::Edge& edge : root.path)
     result.path.push_back(kube::printable(describe(graph, edge.target)));
   return result;
@@ -120,7 +137,10 @@ WhyRoot whyRoot(const graph::Graph& graph, const SpecChain& chain) {
       kindOf(graph::RootBlocker::Kind::Object), last + ": " + kube::printableWhole(chain.blocker->cause), {}};
   for (const graph::Vertex vertex : chain.path)
     result.path.push_back(kube::printable(describe(graph, vertex)));
-  if (result.path.back() != last) result.path.push_back(last);
+  if (result.path.back() != last) {
+    result.path.push_back(last);
+    result.isNotWorking = true;
+  }
   return result;
 }
 
@@ -139,15 +159,30 @@ bool goesOn(const graph::Graph& graph, const graph::RootBlocker& root, const Spe
   return found != specBlockers.end() && std::ranges::any_of(found->second, isTold);
 }
 
+// What Kubernetes deletes by itself as it ends the Namespace or CRD at the start.
+bool goesWithStart(const graph::Graph& graph, const graph::RootBlocker& root) {
+  if (root.kind != graph::RootBlocker::Kind::Object || root.path.size() != 1) return false;
+  const graph::EdgeKind kind = root.path.front().kind;
+  const graph::ObjectId object = graph::objectOf(root.vertex);
+  return (kind == graph::EdgeKind::Content || kind == graph::EdgeKind::Instance) &&
+         !graph.isTerminating(object) && graph.finalizers(object).empty();
+}
+
 void addRoots(Why& result, ExplanationReader reader, const graph::Graph& graph, graph::Vertex start,
-              const graph::Blockers& search, const SpecBlockers& specBlockers) {
+              const graph::Blockers& search, const SpecFindings& specs) {
+  const SpecBlockers& specBlockers = specs.blockers;
   result.rootsLeftOut = search.rootsLeftOut;
   result.complete = search.complete;
   const SpecChains found =
       specBlockers.empty() ? SpecChains() : specChains(graph, start, specBlockers, kWhyLimits.vertices);
+  const auto isLeftOut = [&](const graph::RootBlocker& root) {
+    return (result.terminating && goesWithStart(graph, root)) ||
+           goesOn(graph, root, specBlockers, found.chains);
+  };
+  const bool areAllLeftOut = found.chains.empty() && std::ranges::all_of(search.roots, isLeftOut);
   for (const graph::RootBlocker& root : search.roots) {
-    if (!goesOn(graph, root, specBlockers, found.chains))
-      result.roots.push_back(whyRoot(reader, graph, start, root));
+    if (areAllLeftOut || !isLeftOut(root))
+      result.roots.push_back(whyRoot(reader, graph, start, root, specs.removals));
   }
   if (specBlockers.empty()) return;
   for (const SpecChain& chain : found.chains) result.roots.push_back(whyRoot(graph, chain));
@@ -178,82 +213,6 @@ std::string deferredDeletionOf(const graph::Graph& graph, const GuardIndex& inde
   return {};
 }
 
-// Returns the object's finalizers without one of them, as a merge patch.
-std::string patchWithout(const std::vector<std::string>& finalizers, std::string_view finalizer) {
-  std::string left;
-  for (const std::string& other : finalizers) {
-    if (other != finalizer) left += (left.empty() ? "\"" : ",\"") + other + "\"";
-  }
-  return R"({"metadata":{"finalizers":[)" + left + "]}}";
-}
-
-// Takes the finalizer off with kubectl; empty: a name that a shell would read otherwise is among its words.
-std::string commandTakingOff(const kube::ObjectKey& object, const std::vector<std::string>& finalizers,
-                             std::string_view finalizer) {
-  std::string command = "kubectl patch " + kube::toString(object.type) + " " + object.name;
-  if (!object.namespaceName.empty()) command += " -n " + object.namespaceName;
-  command += " --type=merge -p '" + patchWithout(finalizers, finalizer) + "'";
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -._/:=,'\"{}[]";
-  const bool isPlain =
-      command.find_first_not_of(kPlain) == std::string::npos && std::ranges::count(command, '\'') == 2;
-  return isPlain ? command : std::string();
-}
-
-// Which CriticalServices say that their provider takes the finalizer off this object.
-struct FinalizerServers {
-  bool anyThere = false;  // or too little is known of it
-  const criticalservice::CriticalService* gone = nullptr;
-  size_t criterion = 0;  // its number in that CriticalService
-};
-
-FinalizerServers serversOf(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
-                           std::string_view finalizer) {
-  FinalizerServers servers;
-  for (uint32_t number = 0; number < index.rules().services.size(); ++number) {
-    if (!index.exists(number)) continue;
-    const criticalservice::CriticalService& service = index.service(number);
-    const auto serves = [&](const criticalservice::Criterion& criterion) {
-      const auto* named = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
-      return named != nullptr && named->type == object.type && named->finalizerName == finalizer &&
-             !leavesOut(*named, object);
-    };
-    const auto found = std::ranges::find_if(service.criteria, serves);
-    if (found == service.criteria.end()) continue;
-    const graph::ConditionId provider{index.rules().services[number].provider};
-    const bool isGone = graph.holders(provider) == 0 && believable(graph.knowledge(provider));
-    if (!isGone) {
-      servers.anyThere = true;
-    } else if (servers.gone == nullptr || service.meta.name < servers.gone->meta.name) {
-      servers.gone = &service;
-      servers.criterion = static_cast<size_t>(found - service.criteria.begin());
-    }
-  }
-  return servers;
-}
-
-std::vector<UnservedFinalizer> unservedOf(const graph::Graph& graph, const GuardIndex& index,
-                                          const kube::ObjectKey& object, graph::ObjectId found) {
-  std::vector<std::string> finalizers;
-  for (const std::string_view finalizer : graph.finalizers(found)) finalizers.emplace_back(finalizer);
-  std::vector<UnservedFinalizer> unserved;
-  for (const std::string& finalizer : finalizers) {
-    const FinalizerServers servers = serversOf(graph, index, object, finalizer);
-    if (servers.anyThere || servers.gone == nullptr) continue;
-    const std::string provider = kube::printable(kube::toString(servers.gone->provider));
-    unserved.push_back({kube::printable(finalizer),
-                        "finalizer " + kube::printable(finalizer) + " is served by " + provider +
-                            ", which is gone: bring that back; or, if nothing is left to clean up, take the "
-                            "finalizer off by "
-                            "hand, which skips what " +
-                            provider + " would do first",
-                        commandTakingOff(object, finalizers, finalizer),
-                        kube::printable(criticalservice::nameInWords(servers.gone->meta.name) + "#" +
-                                        criticalservice::fieldOf(*servers.gone, servers.criterion))});
-  }
-  return unserved;
-}
-
 // Nobody can delete an object that does not exist: API servers answer NotFound, and ask no webhook.
 void tellNotFound(Why& result) {
   result.allowed = true;
@@ -262,6 +221,15 @@ void tellNotFound(Why& result) {
       result.object +
       " is not there: a DELETE of it is answered with NotFound; were it there: " + result.message;
   result.blockers.clear();
+}
+
+// API servers refuse its deletion by themselves, whoever asks.
+SpecBlocker refusedByServers() {
+  return {.refusesDeletion = true,
+          .reason = std::string(kNeverDeleted),
+          .message = "no API server deletes the Namespaces " +
+                     kube::listed({kube::kImmortalNamespaces.begin(), kube::kImmortalNamespaces.end()}) +
+                     ": it answers with 403, whoever asks"};
 }
 
 }  // namespace
@@ -304,14 +272,17 @@ void Why::join(const std::vector<SpecBlocker>& specBlockers) {
   }
 }
 
-Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
-        ExplanationReader reader, const std::vector<protection::Denial>& protections,
-        const SpecBlockers& specBlockers) {
+namespace {
+
+// Without what API servers refuse by themselves.
+Why whyByContent(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
+                 ExplanationReader reader, const std::vector<protection::Denial>& protections,
+                 const SpecFindings& specs) {
   const auto found = graph.findNamed(object);
   const DeletionEffect deletionEffect = found ? deletionEffectOf(graph, *found) : DeletionEffect::Ending;
   const Verdict verdict =
       decide(GraphFacts(graph, index), index.rules(), index.guardEntries(object), deletionEffect);
-  Explanation explanation = explainTo(reader, graph, index, viewOf(object), verdict);
+  Explanation explanation = explainTo(reader, graph, index, admission::viewOf(object), verdict);
   Why result;
   result.object = kube::printable(toString(object));
   result.allowed = verdict.allowed;
@@ -338,9 +309,9 @@ Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKe
     tellNotFound(result);
     return result;
   }
-  if (found && result.present) result.unservedFinalizers = unservedOf(graph, index, object, *found);
-  const auto bySpecs = specBlockers.find(object);
-  const bool isBlockedBySpecs = bySpecs != specBlockers.end() && isTold(bySpecs->second);
+  if (found && result.present) result.unservedFinalizers = unservedFinalizers(graph, index, *found);
+  const auto bySpecs = specs.blockers.find(object);
+  const bool isBlockedBySpecs = bySpecs != specs.blockers.end() && isTold(bySpecs->second);
   if (!found || (!result.isBlocked() && !isBlockedBySpecs)) return result;
   const graph::Vertex start = graph::vertexOf(*found);
   const graph::Blockers search = graph::blockers(graph, start, kWhyLimits);
@@ -348,12 +319,24 @@ Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKe
     for (const graph::DirectBlocker& blocker : search.direct) {
       if (blocker.kind == graph::EdgeKind::Content)
         std::ranges::move(contentBlockers(graph, start, blocker), std::back_inserter(result.blockers));
-      else if (bySpecs == specBlockers.end() || !isNamedBy(bySpecs->second, graph, blocker))
+      else if (bySpecs == specs.blockers.end() || !isNamedBy(bySpecs->second, graph, blocker))
         result.blockers.push_back(directBlocker(reader, graph, blocker));
     }
   }
-  if (bySpecs != specBlockers.end()) result.join(bySpecs->second);
-  addRoots(result, reader, graph, start, search, specBlockers);
+  if (bySpecs != specs.blockers.end()) result.join(bySpecs->second);
+  if (result.terminating && result.allowed && !verdict.held)
+    addFinalizerBlockers(graph, index, *found, specs.removals, !protections.empty(), result.blockers);
+  addRoots(result, reader, graph, start, search, specs);
+  return result;
+}
+
+}  // namespace
+
+Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
+        ExplanationReader reader, const std::vector<protection::Denial>& protections,
+        const SpecFindings& specs) {
+  Why result = whyByContent(graph, index, object, reader, protections, specs);
+  if (result.present && kube::isImmortal(object)) result.join({refusedByServers()});
   return result;
 }
 

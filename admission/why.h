@@ -36,6 +36,7 @@ struct WhyRoot {
   std::string kind;               // "Object", "Cycle" or "Unknown"
   std::string message;            // in the words of a denial
   std::vector<std::string> path;  // from the object to the root: objects and conditions
+  bool isNotWorking = false;      // the last of the path keeps the one before it because it does not work
 };
 
 struct Why {
@@ -70,12 +71,14 @@ struct Why {
 };
 
 inline constexpr std::string_view kNotFound = "NotFound";
+inline constexpr std::string_view kNeverDeleted = "NeverDeleted";  // kube::isImmortal()
 
-// Explains the object in bounded time and length: at most ten blockers, ten roots and 10,000 visited
-// vertices. `specBlockers`: of all objects; the graph requires those without a cause (requireSpecBlockers()).
+// Explains the object in bounded time and length: at most ten blockers of each kind, ten roots and 10,000
+// visited vertices. `specs`: of all objects; the graph requires its blockers without a cause
+// (requireSpecBlockers()).
 Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
         ExplanationReader reader = ExplanationReader::OfLastout,
-        const std::vector<protection::Denial>& protections = {}, const SpecBlockers& specBlockers = {});
+        const std::vector<protection::Denial>& protections = {}, const SpecFindings& specs = {});
 
 // For people: a few lines for each part.
 std::string toText(const Why& why);

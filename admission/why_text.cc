@@ -17,7 +17,8 @@ std::string standingOf(const Why& why) {
     return why.reason == kNotFound ? std::string() : "it is not there, or its type is not followed";
   if (!why.terminating) return {};
   if (why.finalizers.empty()) return "it is being deleted already";
-  return "it is being deleted already, and keeps finalizer " + kube::listed(why.finalizers);
+  return "it is being deleted already, and keeps finalizer" +
+         std::string(why.finalizers.size() > 1 ? "s " : " ") + kube::listed(why.finalizers);
 }
 
 // The next line names the object whose existence this one is about.
@@ -39,8 +40,11 @@ void writeRoots(const Why& why, std::string& text) {
   text += "\nRoot blockers:\n";
   for (const WhyRoot& root : why.roots) {
     text += "- " + root.message + "\n";
-    for (size_t i = 0; i < root.path.size(); ++i)
-      if (!isSaidByNext(root.path, i)) text += (i == 0 ? "    " : "      goes after ") + root.path[i] + "\n";
+    for (size_t i = 0; i < root.path.size(); ++i) {
+      const bool isLast = i + 1 == root.path.size();
+      const std::string_view step = root.isNotWorking && isLast ? "      is kept by " : "      goes after ";
+      if (!isSaidByNext(root.path, i)) text.append(i == 0 ? "    " : step).append(root.path[i]) += "\n";
+    }
   }
   if (why.rootsLeftOut > 0) text += "- and " + std::to_string(why.rootsLeftOut) + " more\n";
   if (!why.complete) text += "- and maybe others: the search met its bound\n";
@@ -67,6 +71,7 @@ class WhyReader {
   std::string textIfThere(const char* key) {
     return json_.is_object() && json_.contains(key) ? text(key) : std::string();
   }
+  bool flagIfThere(const char* key) { return json_.is_object() && json_.contains(key) && flag(key); }
   bool flag(const char* key) {
     const OrderedJson* value = at(key, OrderedJson::value_t::boolean);
     return value != nullptr && value->get<bool>();
@@ -119,7 +124,8 @@ class WhyReader {
 }  // namespace
 
 std::string toText(const Why& why) {
-  std::string text = why.object + ": " + (why.allowed ? "ALLOW" : "DENY") + " (" + why.reason + ")\n";
+  std::string text = why.object + ": " + (why.terminating ? "TERMINATING; a new DELETE: " : "") +
+                     (why.allowed ? "ALLOW" : "DENY") + " (" + why.reason + ")\n";
   text += why.message + "\n";
   if (const std::string standing = standingOf(why); !standing.empty()) text += standing + "\n";
   if (!why.deferredDeletion.empty()) text += why.deferredDeletion + "\n";
@@ -139,7 +145,10 @@ std::string toJson(const Why& why) {
     blockers.push_back({{"reason", blocker.reason}, {"message", blocker.message}, {"field", blocker.field}});
   OrderedJson roots = OrderedJson::array();
   for (const WhyRoot& root : why.roots)
-    roots.push_back({{"kind", root.kind}, {"message", root.message}, {"path", root.path}});
+    roots.push_back({{"kind", root.kind},
+                     {"message", root.message},
+                     {"path", root.path},
+                     {"isNotWorking", root.isNotWorking}});
   OrderedJson unserved = OrderedJson::array();
   for (const UnservedFinalizer& one : why.unservedFinalizers) {
     unserved.push_back({{"finalizer", one.finalizer},
@@ -192,7 +201,8 @@ kube::Result<Why> parseWhy(std::string_view text) {
     why.blockers.push_back({each.text("reason"), each.text("message"), each.text("field")});
   });
   reader.each("roots", [&](WhyReader& each) {
-    why.roots.push_back({each.text("kind"), each.text("message"), each.texts("path")});
+    why.roots.push_back(
+        {each.text("kind"), each.text("message"), each.texts("path"), each.flagIfThere("isNotWorking")});
   });
   why.rootsLeftOut = static_cast<uint32_t>(reader.number("rootsLeftOut"));
   why.complete = reader.flag("complete");

@@ -18,14 +18,15 @@ struct TypeKind {
   SlotKind kind;
 };
 
-const std::array<TypeKind, 15>& typeKinds() {
-  static const std::array<TypeKind, 15> kTypeKinds = {{
+const std::array<TypeKind, 16>& typeKinds() {
+  static const std::array<TypeKind, 16> kTypeKinds = {{
       {kube::kNamespaces, SlotKind::Namespace},
       {kube::kPods, SlotKind::Pod},
       {kube::kPersistentVolumeClaims, SlotKind::PersistentVolumeClaim},
       {kube::kPersistentVolumes, SlotKind::PersistentVolume},
       {kube::kDeployments, SlotKind::Deployment},
       {kube::kReplicaSets, SlotKind::ReplicaSet},
+      {kube::kReplicationControllers, SlotKind::ReplicaSet},
       {kube::kStatefulSets, SlotKind::StatefulSet},
       {kube::kDaemonSets, SlotKind::DaemonSet},
       {kube::kJobs, SlotKind::Job},
@@ -61,7 +62,7 @@ void addWork(Builder& builder, const WorkSpec& spec) {
   Model& model = builder.model;
   const auto number = static_cast<uint32_t>(model.works.size());
   Work work;
-  work.manifestWork = addObject(builder, spec.manifestWork, true);
+  work.manifestWork = addObject(builder, spec.manifestWork, !spec.isGone);
   const kube::ObjectKey appliedKey{manifestwork::appliedManifestWorkType(), "", spec.appliedName};
   work.applied = builder.addSlot(appliedKey, SlotKind::AppliedManifestWork, nullptr, true);
   work.firstLink = static_cast<uint32_t>(model.links.size());

@@ -19,6 +19,7 @@ struct WorkSpec {
   std::string appliedName;  // of its AppliedManifestWork (manifestwork::appliedName)
   std::vector<kube::Object> manifests;
   manifestwork::DeleteOption deleteOption = {};
+  bool isGone = false;  // the hub has deleted it already: its AppliedManifestWork is there alone
 };
 
 struct BuildInput {
@@ -27,7 +28,8 @@ struct BuildInput {
   std::vector<kube::Object> later;    // what steps may create
   kube::KubernetesVersion kubernetes = kube::kNewestKubernetes;
   bool guarded = true;
-  bool runsDeferredDeletions = false;  // as of Model
+  bool runsDeferredDeletions = false;             // as of Model
+  std::vector<kube::ObjectPattern> usedCronJobs;  // controllers run in them, so that the Jobs they make count
   kube::ResourceMap types;
   std::string lastoutNamespace;  // lastout's own; empty: none in the model
 };

@@ -1,6 +1,7 @@
 // Builder: what build() is made of. Internal to cluster/.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,6 +53,20 @@ bool deletesClaims(const kube::Value& statefulSet);
 // The claims that the Pod of that name mounts, by a workload's Pod template (or by the Pod itself).
 std::vector<kube::MountedClaim> mountedClaims(const kube::Value& content, SlotKind kind,
                                               std::string_view pod);
+// Returns the number at the path; nullptr: there is none.
+const int64_t* integerAt(const kube::Value& content, std::initializer_list<std::string_view> path);
+// cluster/made_labels.cc. Returns the object's manifest or, of what a controller makes and no file has, its
+// controller's; nullptr: none is known.
+const kube::Object* manifestBehind(const Builder& builder, Slot slot);
+// Returns {metadata, spec} from which the workload's Pods are made; nullptr: none is known.
+const kube::Value* podTemplateOf(const Builder& builder, Slot workload);
+// Returns the labels that all Pods of the workload get.
+kube::Labels podLabelsOf(const Builder& builder, Slot workload);
+// Gives a Pod these, SlotInfo::podLabels, and its own.
+void labelPod(Model& model, Slot workload, Slot pod, size_t ordinal);
+kube::Labels claimLabelsOf(const kube::Value& statefulSet, const kube::Value& claimTemplate);
+// Notes that the Pod mounts the claim, which was not made for it alone; once.
+void mountClaim(Model& model, Slot claim, Slot pod);
 // Makes Pods for up to `count` replicas of a workload, the first `present` of them there at start; derived
 // slots only.
 void addPods(Model& model, Slot workload, size_t count, size_t present);
@@ -59,7 +74,8 @@ bool isWorkload(SlotKind kind);
 bool runsWorkloads(SlotKind kind);  // its children are workloads themselves: of a Deployment, of a CronJob
 // The Pods of a workload, through its ReplicaSets where it has them.
 std::vector<Slot> podsOf(const Model& model, Slot workload);
-// The name of a workload's child, as Kubernetes makes them: of a Deployment a ReplicaSet's, else a Pod's.
+// The name of a workload's child, as Kubernetes makes them: of a Deployment a ReplicaSet's, of a CronJob a
+// Job's, else a Pod's.
 kube::ObjectKey childKeyOf(const SlotInfo& workload, size_t number);
 
 // cluster/build.cc: the agent deletes in the order of the AppliedManifestWork's status, which is sorted (as

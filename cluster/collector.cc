@@ -61,8 +61,44 @@ bool anyDependent(const Transition& transition, Slot slot, Visit visit) {
 
 bool hasDependents(const Transition& transition, Slot slot, bool blockingOnly) {
   return anyDependent(transition, slot, [&](Slot dependent, size_t i) {
-    return !blockingOnly || transition.info(dependent).owners[i].blockOwnerDeletion;
+    return !blockingOnly || (transition.info(dependent).owners[i].blockOwnerDeletion &&
+                             !transition.state().object(dependent).isUnblocked(i));
   });
+}
+
+// Returns true if one of the object's dependents waits for its own dependents already, being deleted in the
+// foreground: if the object waited for its dependents in the foreground, too, both might wait for each other.
+bool closesRing(const Transition& transition, Slot slot) {
+  return anyDependent(transition, slot, [&](Slot dependent, size_t) {
+    return transition.isTerminating(dependent) &&
+           (transition.state().finalizers(dependent) & kForegroundBit) != 0;
+  });
+}
+
+bool blocksAnyOwner(const Transition& transition, Slot slot, const ObjectState& object) {
+  const std::vector<OwnerLink>& links = transition.info(slot).owners;
+  for (size_t i = 0; i < links.size(); ++i) {
+    if (links[i].blockOwnerDeletion && object.owner(i) == OwnerState::Current && !object.isUnblocked(i))
+      return true;
+  }
+  return false;
+}
+
+// Returns true if the collector sets blockOwnerDeletion of the object's references to false before it deletes
+// it in the foreground: all its owners that are left wait for it, it blocks one of them, and it closes a ring
+// (attemptToDeleteItem() of kube-controller-manager).
+bool unblocksOwners(const Transition& transition, Slot slot, const ObjectState& object,
+                    const Owners& owners) {
+  return !owners.solid && owners.waiting && !owners.unresolved && blocksAnyOwner(transition, slot, object) &&
+         closesRing(transition, slot);
+}
+
+void unblockOwners(Transition& transition, Slot slot) {
+  ObjectState object = transition.state().object(slot);
+  for (size_t i = 0; i < transition.info(slot).owners.size(); ++i) {
+    if (object.owner(i) == OwnerState::Current) object.unblock(i);
+  }
+  transition.update(slot, object, Actor::Collector);
 }
 
 // Some owners are solid and others are not: the references to the others are dropped.
@@ -80,21 +116,35 @@ void dropLooseReferences(Transition& transition, Slot slot) {
 
 // What orphans its dependents is released once each of them was written.
 bool wantsRelease(const Transition& transition, Slot slot, const ObjectState& object) {
-  if (object.live()) return object.owners != 0 && hasLooseReferences(classify(transition, slot, object));
+  if (object.live()) {
+    if (object.owners == 0) return false;
+    const Owners owners = classify(transition, slot, object);
+    return hasLooseReferences(owners) || unblocksOwners(transition, slot, object, owners);
+  }
   if ((object.finalizers & kOrphanBit) != 0) return true;
   return (object.finalizers & kForegroundBit) != 0 && !hasDependents(transition, slot, true);
 }
 
 }  // namespace
 
+std::vector<Slot> solidOwners(const Transition& transition, Slot slot) {
+  std::vector<Slot> result;
+  const ObjectState object = transition.state().object(slot);
+  const std::vector<OwnerLink>& links = transition.info(slot).owners;
+  for (size_t i = 0; i < links.size(); ++i) {
+    if (classOf(transition, object, slot, i) == ReferenceClass::Solid) result.push_back(links[i].owner);
+  }
+  return result;
+}
+
 std::vector<Slot> refusedReleases(const Transition& transition, Slot slot) {
   std::vector<Slot> refused;
   const ObjectState object = transition.state().object(slot);
   if (!object.present() || !wantsRelease(transition, slot, object)) return refused;
-  if (transition.webhookFails(slot, &Interception::onUpdate)) refused.push_back(slot);
+  if (transition.webhookFails(slot, &Interception::onRelease)) refused.push_back(slot);
   if (object.live() || (object.finalizers & kOrphanBit) == 0) return refused;
   anyDependent(transition, slot, [&](Slot dependent, size_t) {
-    if (transition.webhookFails(dependent, &Interception::onUpdate)) refused.push_back(dependent);
+    if (transition.webhookFails(dependent, &Interception::onRelease)) refused.push_back(dependent);
     return false;
   });
   return refused;
@@ -104,7 +154,8 @@ bool collectorDeletes(const Transition& transition, Slot slot, const ObjectState
   // What already terminates is left alone, unless it waits for its own dependents in the foreground.
   if (!object.live() || object.owners == 0) return false;
   const Owners owners = classify(transition, slot, object);
-  return !owners.solid && (owners.dangling || owners.waiting) && !owners.unresolved;
+  return !owners.solid && (owners.dangling || owners.waiting) && !owners.unresolved &&
+         !unblocksOwners(transition, slot, object, owners);
 }
 
 DeleteRequest collectorRequest(const Transition& transition, Slot slot) {
@@ -129,8 +180,10 @@ bool collectorReleases(const Transition& transition, Slot slot, const ObjectStat
 
 void collectorRelease(Transition& transition, Slot slot) {
   const ObjectState object = transition.state().object(slot);
-  if (object.live()) {
+  if (object.live() && hasLooseReferences(classify(transition, slot, object))) {
     dropLooseReferences(transition, slot);
+  } else if (object.live()) {
+    unblockOwners(transition, slot);
   } else if ((object.finalizers & kOrphanBit) != 0) {
     anyDependent(transition, slot, [&](Slot dependent, size_t i) {
       ObjectState orphan = transition.state().object(dependent);

@@ -48,9 +48,20 @@ void DeclaredReads::works(const FinalizerController& controller) {
   for (const Ways& ways : model_.slots[controller.runsIn].rights) anyOf(ways);
 }
 
-void DeclaredReads::mayRemove(const Removal& removal) {
+void DeclaredReads::mayRemove(Slot slot, const Removal& removal) {
+  canRemove(removal);
+  for (const uint32_t controller : removal.needs.candidates)
+    for (const Removal& other : model_.slots[slot].removals)
+      if (other.controller == controller) canRemove(other);
+}
+
+void DeclaredReads::canRemove(const Removal& removal) {
+  works(model_.controllers[removal.controller]);
   objects(removal.needs.waitsFor, kPresenceField);
   for (const RemovalNeeds::Need& need : removal.needs.needs) anyOf(need.ways);
+  if (removal.needs.reportsTo == kNone) return;
+  object(removal.needs.reportsTo, kPresenceField);
+  webhookFails(removal.needs.reportsTo, &Interception::onCleanup);
 }
 
 void DeclaredReads::fails(const Interception& called) {
@@ -72,8 +83,8 @@ void DeclaredReads::conversionFails(Slot slot) {
     if (webhook.onCrdCleanup) fails(webhook);
 }
 
-void DeclaredReads::discoveryFails() {
-  for (const Interception& apiService : model_.apiServices) fails(apiService);
+void DeclaredReads::namespaceCallFails() {
+  for (const Interception& call : model_.namespaceCalls) fails(call);
 }
 
 void DeclaredReads::refusesCreation(Slot slot) {
@@ -234,6 +245,11 @@ void DeclaredReads::dependents(Slot slot) {
   objects(model_.slots[slot].dependents, kPresenceField | kOwnersField);
 }
 
+void DeclaredReads::unblocksOwners(Slot slot) {
+  if (std::ranges::any_of(model_.slots[slot].owners, &OwnerLink::blockOwnerDeletion))
+    objects(model_.slots[slot].dependents, kPresenceField | kFinalizersField | kOwnersField);
+}
+
 void DeclaredReads::deletesContent(Slot content) {
   const SlotInfo& info = model_.slots[content];
   object(content, kPresenceField | kFlightsField);
@@ -251,6 +267,7 @@ void DeclaredReads::nextTask(Slot workload) {
   object(workload, kPresenceField | kValueField);
   for (const Slot child : info.children) {
     object(child, kPresenceField | kOwnersField);
+    objects(model_.slots[child].claims, kPresenceField);
     mayCreate(child);
     webhookFails(child, &Interception::onUpdate);
     if (info.kind == SlotKind::Deployment)

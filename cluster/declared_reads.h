@@ -24,10 +24,11 @@ class DeclaredReads {
   // --- cluster/transition.h: storage, and whom the API server calls
   void hasReadyPod(Slot workload);
   void works(const FinalizerController& controller);
-  void mayRemove(const Removal& removal);
+  void mayRemove(Slot slot, const Removal& removal);
+  void canRemove(const Removal& removal);
   void webhookFails(Slot slot, bool Interception::*operation);
   void conversionFails(Slot slot);
-  void discoveryFails();
+  void namespaceCallFails();
   void refusesCreation(Slot slot);
   void mayCreate(Slot slot);
 
@@ -44,9 +45,10 @@ class DeclaredReads {
   void isDeletedByPolicy(Slot slot);
 
   // --- controllers
-  void owners(Slot slot);      // how the collector classifies them
-  void dependents(Slot slot);  // those that mean this very object
-  void isRecorded(Slot slot);  // by a CriticalService, if its deletion is denied
+  void owners(Slot slot);          // how the collector classifies them
+  void dependents(Slot slot);      // those that mean this very object
+  void unblocksOwners(Slot slot);  // before the garbage collector deletes it
+  void isRecorded(Slot slot);      // by a CriticalService, if its deletion is denied
   void deferredDeletionFate(Slot slot);
   void keptWorkPlan(Slot applied);
   void heldProviderPlan(Slot provider);

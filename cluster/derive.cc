@@ -2,6 +2,9 @@
 // and volumes.
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
+#include <limits>
+#include <string_view>
 #include <tuple>
 
 #include "cluster/builder.h"
@@ -12,10 +15,18 @@
 
 namespace lastout::cluster {
 
+const int64_t* integerAt(const kube::Value& content, std::initializer_list<std::string_view> path) {
+  const kube::Value* value = content.at(path);
+  return value == nullptr ? nullptr : value->asInteger();
+}
+
 namespace {
 
 // Kubernetes' alphabet for generated names: no vowels, nothing that looks like something else.
 constexpr std::string_view kAlphabet = "bcdfghjklmnpqrstvwxz2456789";
+
+// A CronJob names a Job by the minute for which it is made, since the epoch.
+constexpr size_t kSomeMinute = 29'000'000;
 
 // A stable stand-in for the random and hashed parts of generated names.
 std::string suffix(std::string_view of, size_t number, size_t length) {
@@ -53,28 +64,60 @@ void addReplicaSet(Builder& builder, Slot deployment) {
   model.slots[deployment].children.push_back(child);
 }
 
+// The Job that a CronJob makes next: it counts as there from the start, unless another one runs.
+void addJob(Builder& builder, Slot cronJob) {
+  Model& model = builder.model;
+  const bool present = model.slots[cronJob].presentAtStart && !model.slots[cronJob].terminatingAtStart &&
+                       model.slots[cronJob].children.empty();
+  const Slot job = appendSlot(model, childKeyOf(model.slots[cronJob], 0), SlotKind::Job, present);
+  builder.sources.push_back(nullptr);
+  model.slots[job].valueAtCreation = 1;
+  model.slots[job].forms.front().labels =
+      criticalservice::labelsAt(*builder.content(cronJob), {"spec", "jobTemplate", "metadata", "labels"});
+  addOwner(model, job, {.owner = cronJob, .controller = true, .blockOwnerDeletion = true}, true);
+  std::vector<Slot>& children = model.slots[cronJob].children;
+  children.insert(children.begin(), job);
+}
+
+// How many Pods a Job has still to run, by its status. A Job without spec.completions makes no more Pods once
+// one has succeeded.
+int64_t podsLeftOf(const kube::Value& job) {
+  const int64_t* completions = integerAt(job, {"spec", "completions"});
+  const int64_t* succeeded = integerAt(job, {"status", "succeeded"});
+  if (succeeded == nullptr || *succeeded <= 0)
+    return completions == nullptr ? std::numeric_limits<int64_t>::max() : *completions;
+  if (completions != nullptr) return std::max<int64_t>(*completions - *succeeded, 0);
+  const int64_t* active = integerAt(job, {"status", "active"});
+  return active == nullptr ? 0 : std::max<int64_t>(*active, 0);
+}
+
 // How many Pods a Job runs at once: none while it is suspended, or once it has ended.
 uint8_t parallelismOf(Builder& builder, Slot job, const kube::Value& content) {
   if (kube::isSuspended(content) || kube::hasEnded(content)) return 0;
-  int64_t pods = 1;
-  const kube::Value* completions = content.at({"spec", "completions"});
-  for (const kube::Value* field : {content.at({"spec", "parallelism"}), completions}) {
-    if (field == nullptr || field->asInteger() == nullptr) continue;
-    pods = field == completions ? std::min(pods, *field->asInteger()) : *field->asInteger();
-  }
+  const int64_t* parallelism = integerAt(content, {"spec", "parallelism"});
+  const int64_t pods = std::min(parallelism == nullptr ? 1 : *parallelism, podsLeftOf(content));
   if (pods >= 0 && pods <= static_cast<int64_t>(kMaxReplicas)) return static_cast<uint8_t>(pods);
   builder.fail(job, "needs spec.parallelism from 0 to " + std::to_string(kMaxReplicas));
   return 1;
+}
+
+// The Jobs of a CronJob are followed where it matters that it makes some.
+bool makesJobs(const Builder& builder, Slot cronJob, const kube::Value& content) {
+  const kube::ObjectKey& key = builder.model.slots[cronJob].key;
+  return !kube::isSuspended(content) &&
+         std::ranges::any_of(builder.input.usedCronJobs,
+                             [&](const kube::ObjectPattern& used) { return used.matches(key); });
 }
 
 uint8_t replicasOf(Builder& builder, Slot workload) {
   const kube::Value* content = builder.content(workload);
   if (content == nullptr) return 1;
   const SlotKind kind = builder.model.slots[workload].kind;
-  if (kind == SlotKind::DaemonSet || kind == SlotKind::CronJob) return 1;  // one node; not asked for
+  if (kind == SlotKind::DaemonSet) return 1;  // one node
+  if (kind == SlotKind::CronJob) return makesJobs(builder, workload, *content) ? 1 : 0;
   if (kind == SlotKind::Job) return parallelismOf(builder, workload, *content);
   const kube::Value* field = content->at({"spec", "replicas"});
-  if (field == nullptr) return 1;
+  if (field == nullptr || field->isNull()) return 1;
   const int64_t* replicas = field->asInteger();
   if (replicas == nullptr || *replicas < 0 || *replicas > static_cast<int64_t>(kMaxReplicas)) {
     builder.fail(workload, "needs spec.replicas from 0 to " + std::to_string(kMaxReplicas));
@@ -88,7 +131,8 @@ SlotKind childKindOf(SlotKind workload) {
   return workload == SlotKind::CronJob ? SlotKind::Job : SlotKind::Pod;
 }
 
-// Children that the manifests themselves bring along: those that name the workload as their controller.
+// Children that the manifests themselves bring along: those that name the workload as their controller. What
+// has stopped for good is none: the workload neither counts nor deletes it.
 void takeGivenChildren(Builder& builder, Slot workload) {
   Model& model = builder.model;
   for (Slot dependent : model.slots[workload].dependents) {
@@ -97,7 +141,8 @@ void takeGivenChildren(Builder& builder, Slot workload) {
     const bool controlled = std::any_of(owners.begin(), owners.end(), [&](const OwnerLink& link) {
       return link.owner == workload && link.controller;
     });
-    if (controlled && kind == childKindOf(model.slots[workload].kind))
+    if (controlled && kind == childKindOf(model.slots[workload].kind) &&
+        !model.slots[dependent].hasStoppedAtStart)
       model.slots[workload].children.push_back(dependent);
   }
 }
@@ -130,15 +175,11 @@ void putCurrentFirst(Builder& builder, Slot deployment) {
   if (current != children.end()) std::rotate(children.begin(), current, current + 1);
 }
 
-// The finalizers that a workload's Pod template gives its Pods; a ReplicaSet that is not in the files has the
-// template of its Deployment.
+// The finalizers that a workload's Pod template gives its Pods.
 std::vector<std::string> podFinalizersOf(const Builder& builder, Slot workload) {
-  const SlotInfo& info = builder.model.slots[workload];
-  if (const kube::Value* content = builder.content(workload))
-    return criticalservice::textsAt(*content, {"spec", "template", "metadata", "finalizers"});
-  const auto owner = std::ranges::find_if(info.owners, &OwnerLink::controller);
-  const bool hasOwner = owner != info.owners.end() && owner->owner != kNone;
-  return hasOwner ? podFinalizersOf(builder, owner->owner) : std::vector<std::string>();
+  const kube::Value* made = podTemplateOf(builder, workload);
+  return made == nullptr ? std::vector<std::string>()
+                         : criticalservice::textsAt(*made, {"metadata", "finalizers"});
 }
 
 // The claim that a StatefulSet makes from one of its templates for one of its Pods, if no file has it.
@@ -148,20 +189,20 @@ void addClaim(Builder& builder, Slot set, const kube::Value& claimTemplate, Slot
       kube::kPersistentVolumeClaims, model.slots[set].key.namespaceName,
       kube::textAt(claimTemplate, {"metadata", "name"}) + "-" + model.slots[pod].key.name};
   if (const auto given = model.find(key)) {
-    model.slots[*given].children.push_back(pod);
+    mountClaim(model, *given, pod);
     return;
   }
   const Slot claim = appendSlot(model, key, SlotKind::PersistentVolumeClaim, model.slots[pod].presentAtStart);
   builder.sources.resize(model.slots.size(), nullptr);
   SlotInfo& info = model.slots[claim];
-  info.forms.front().labels = criticalservice::labelsAt(claimTemplate, {"metadata", "labels"});
+  info.forms.front().labels = claimLabelsOf(*builder.content(set), claimTemplate);
   addCleanup(info);
   addFinalizers(builder, claim, criticalservice::textsAt(claimTemplate, {"metadata", "finalizers"}));
   if (deletesClaims(*builder.content(set))) {
     const bool controls = kube::controlsClaimsOfStatefulSets(model.kubernetes);
     addOwner(model, claim, {.owner = set, .controller = controls, .blockOwnerDeletion = controls}, true);
   }
-  model.slots[claim].children.push_back(pod);
+  mountClaim(model, claim, pod);
 }
 
 // Claims of what a StatefulSet runs at the start; Pods that the files have name their claims themselves.
@@ -211,14 +252,36 @@ kube::ObjectKey childKeyOf(const SlotInfo& workload, size_t number) {
   const std::string prefix = key.name + "-";
   if (workload.kind == SlotKind::Deployment)
     return {kube::kReplicaSets, key.namespaceName, prefix + suffix(key.name, number, 10)};
+  if (workload.kind == SlotKind::CronJob)
+    return {kube::kJobs, key.namespaceName, prefix + std::to_string(kSomeMinute + number)};
   const bool counts = workload.kind == SlotKind::StatefulSet;
   return {kube::kPods, key.namespaceName,
-          prefix + (counts ? std::to_string(number) : suffix(key.name, number, 5))};
+          prefix + (counts ? std::to_string(workload.firstOrdinal + number) : suffix(key.name, number, 5))};
+}
+
+namespace {
+
+// A Pod in the files is one of its workload's, too.
+void addOnce(std::vector<Slot>& slots, Slot slot) {
+  if (std::ranges::find(slots, slot) == slots.end()) slots.push_back(slot);
+}
+
+}  // namespace
+
+void mountClaim(Model& model, Slot claim, Slot pod) {
+  addOnce(model.slots[claim].children, pod);
+  addOnce(model.slots[pod].claims, claim);
 }
 
 void addPods(Model& model, Slot workload, size_t count, size_t present) {
-  for (size_t i = model.slots[workload].children.size(); i < count; ++i) {
-    const Slot pod = appendSlot(model, childKeyOf(model.slots[workload], i), SlotKind::Pod, i < present);
+  size_t number = model.slots[workload].children.size();
+  for (size_t i = number; i < count; ++i, ++number) {
+    // A Pod that has finished may have the name; a StatefulSet's are children.
+    while (model.slots[workload].kind != SlotKind::StatefulSet &&
+           model.find(childKeyOf(model.slots[workload], number)))
+      ++number;
+    const Slot pod = appendSlot(model, childKeyOf(model.slots[workload], number), SlotKind::Pod, i < present);
+    labelPod(model, workload, pod, model.slots[workload].firstOrdinal + number);
     addOwner(model, pod, {.owner = workload, .controller = true, .blockOwnerDeletion = true}, true);
     model.slots[workload].children.push_back(pod);
   }
@@ -226,12 +289,19 @@ void addPods(Model& model, Slot workload, size_t count, size_t present) {
 
 namespace {
 
-// Returns true for a Pod without owner that has run to its end: a workload replaces its own.
+// Returns true for a Pod that has run to its end and stays, until somebody deletes it: StatefulSets and
+// DaemonSets delete their own, and make others.
 bool hasStoppedForGood(const Builder& builder, Slot slot) {
+  const SlotInfo& info = builder.model.slots[slot];
   const kube::Object* source = builder.sources[slot];
-  return builder.model.slots[slot].kind == SlotKind::Pod && source != nullptr &&
-         source->meta.ownerReferences.empty() &&
-         kube::isFinalPhase(kube::textAt(source->content, {"status", "phase"}));
+  const auto deletesIt = [&](const OwnerLink& link) {
+    if (!link.controller || link.owner == kNone) return false;
+    const SlotKind kind = builder.model.slots[link.owner].kind;
+    return kind == SlotKind::StatefulSet || kind == SlotKind::DaemonSet;
+  };
+  return info.kind == SlotKind::Pod && source != nullptr && !info.terminatingAtStart &&
+         kube::isFinalPhase(kube::textAt(source->content, {"status", "phase"})) &&
+         std::ranges::none_of(info.owners, deletesIt);
 }
 
 }  // namespace
@@ -241,11 +311,15 @@ void deriveChildren(Builder& builder) {
   const size_t given = model.slots.size();
   for (Slot slot = 0; slot < given; ++slot) {
     if (isWorkload(model.slots[slot].kind)) model.slots[slot].valueAtCreation = replicasOf(builder, slot);
+    if (model.slots[slot].kind == SlotKind::StatefulSet && builder.content(slot) != nullptr)
+      model.slots[slot].firstOrdinal = kube::firstOrdinalOf(*builder.content(slot));
     model.slots[slot].hasStoppedAtStart = hasStoppedForGood(builder, slot);
   }
   for (Slot slot = 0; slot < given; ++slot) {
     if (!isWorkload(model.slots[slot].kind)) continue;
     takeGivenChildren(builder, slot);
+    if (model.slots[slot].kind == SlotKind::CronJob && model.slots[slot].valueAtCreation > 0)
+      addJob(builder, slot);
     if (model.slots[slot].kind != SlotKind::Deployment) continue;
     putCurrentFirst(builder, slot);
     if (model.slots[slot].children.empty()) addReplicaSet(builder, slot);
@@ -255,6 +329,9 @@ void deriveChildren(Builder& builder) {
     if (!isWorkload(kind) || runsWorkloads(kind)) continue;
     const bool present = model.slots[slot].presentAtStart && !model.slots[slot].terminatingAtStart;
     const size_t replicas = model.slots[slot].valueAtCreation;
+    model.slots[slot].podLabels = podLabelsOf(builder, slot);
+    if (kind == SlotKind::ReplicaSet && builder.sources[slot] == nullptr)
+      model.slots[slot].forms.front().labels = model.slots[slot].podLabels;
     // One at least, absent: what it mounts and who intercepts it is then known of those that a step adds.
     addPods(model, slot, std::max<size_t>(replicas, 1), present ? replicas : 0);
     builder.sources.resize(model.slots.size(), nullptr);
@@ -284,8 +361,11 @@ void mountClaimsOf(Model& model, Slot pod, const std::vector<kube::MountedClaim>
   for (const kube::MountedClaim& mounted : claims) {
     const auto claim =
         model.find({kube::kPersistentVolumeClaims, model.slots[pod].key.namespaceName, mounted.name});
-    if (claim && (!mounted.isEphemeral || controls(model, pod, *claim)))
-      model.slots[*claim].children.push_back(pod);
+    if (!claim || (mounted.isEphemeral && !controls(model, pod, *claim))) continue;
+    if (mounted.isEphemeral)
+      addOnce(model.slots[*claim].children, pod);
+    else
+      mountClaim(model, *claim, pod);
   }
 }
 
@@ -298,8 +378,11 @@ void mountClaims(Builder& builder) {
     const SlotKind kind = model.slots[slot].kind;
     if (content == nullptr || (!isWorkload(kind) && kind != SlotKind::Pod)) continue;
     const std::vector<Slot> pods = kind == SlotKind::Pod ? std::vector<Slot>{slot} : podsOf(model, slot);
-    for (const Slot pod : pods)
+    for (const Slot pod : pods) {
+      const kube::Object* source = builder.sources[pod];
+      if (source != nullptr && kube::isWithoutNode(*source)) continue;
       mountClaimsOf(model, pod, mountedClaims(*content, kind, model.slots[pod].key.name));
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "cluster/builder.h"
 #include "cluster/forms.h"
+#include "kube/api_calls.h"
 
 namespace lastout::cluster {
 
@@ -59,13 +60,11 @@ void wirePod(Model& model, Slot pod, Slot workload) {
         model.slots[pod].key == kube::ObjectKey{condition.type, condition.namespaceName, condition.name})
       model.conditions[i].push_back({.slot = pod, .mask = 0});
   }
-  for (SlotInfo& claim : model.slots) {
-    if (claim.kind != SlotKind::PersistentVolumeClaim) continue;
-    if (std::find(claim.children.begin(), claim.children.end(), sibling) == claim.children.end()) continue;
-    if (!isOwnClaim(model, claim, workload, sibling))
-      claim.children.push_back(pod);
-    else if (const auto own = ownClaim(model, claim, sibling, pod))
-      model.slots[*own].children.push_back(pod);
+  for (const Slot claim : std::vector<Slot>(model.slots[sibling].claims)) {
+    const SlotInfo& info = model.slots[claim];
+    const std::optional<Slot> own =
+        isOwnClaim(model, info, workload, sibling) ? ownClaim(model, info, sibling, pod) : claim;
+    if (own) mountClaim(model, *own, pod);
   }
   for (const std::string& name : model.slots[workload].podFinalizers)
     model.slots[pod].finalizersAtCreation |= finalizerBit(model.slots[pod], name).value_or(0);
@@ -87,9 +86,12 @@ void findRemovals(Model& model, Slot slot) {
     const uint16_t bit = knownFinalizerBit(info, controller.finalizer);
     if (bit == 0) continue;
     const auto needs = controller.needs.find(slot);
+    const bool isCleanup =
+        (info.namespaceBits & bit) != 0 || kube::isRemovedByStatus(info.key.type, controller.finalizer);
     info.removals.push_back({.controller = i,
                              .bit = bit,
-                             .needs = needs == controller.needs.end() ? RemovalNeeds{} : needs->second});
+                             .needs = needs == controller.needs.end() ? RemovalNeeds{} : needs->second,
+                             .request = isCleanup ? &Interception::onCleanup : &Interception::onUpdate});
   }
 }
 
@@ -100,12 +102,6 @@ kube::Result<uint32_t> addController(Model& model, FinalizerController controlle
       return tl::unexpected(
           problem(model.name(controller.runsIn) + " runs no Pods that a controller could be in"));
   }
-  if (controller.runsIn != kNone && podsOf(model, controller.runsIn).empty() &&
-      model.slots[controller.runsIn].kind == SlotKind::CronJob)
-    return tl::unexpected(
-        problem(model.name(controller.runsIn) +
-                " has made no Job yet in whose Pods a controller could be; a Job that names "
-                "it as its controller has to be there"));
   model.controllers.push_back(std::move(controller));
   for (Slot slot = 0; slot < model.slots.size(); ++slot) findRemovals(model, slot);
   return static_cast<uint32_t>(model.controllers.size() - 1);

@@ -82,6 +82,7 @@ class Declaration {
   void collectorDelete(const Action& action) {
     guard_.object(action.a, kPresenceField | kFlightsField);
     guard_.owners(action.a);
+    guard_.unblocksOwners(action.a);
     controllerDelete(action, &DeclaredEffects::send);
   }
 
@@ -89,9 +90,10 @@ class Declaration {
     guard_.object(slot, kPresenceField | kFinalizersField);
     guard_.owners(slot);
     guard_.dependents(slot);
-    guard_.webhookFails(slot, &Interception::onUpdate);
+    guard_.unblocksOwners(slot);
+    guard_.webhookFails(slot, &Interception::onRelease);
     for (const Slot dependent : model_.slots[slot].dependents)
-      guard_.webhookFails(dependent, &Interception::onUpdate);
+      guard_.webhookFails(dependent, &Interception::onRelease);
     effects_.reads().owners(slot);
     effects_.reads().dependents(slot);
     effects_.change(slot, kOwnersField);
@@ -120,7 +122,8 @@ class Declaration {
     guardOfCleanup(slot);
     guard_.objects(inTheWay, kPresenceField);
     guard_.webhookFails(slot, &Interception::onCleanup);
-    if (model_.slots[slot].kind == SlotKind::Namespace) guard_.discoveryFails();
+    guard_.webhookFails(slot, &Interception::onContent);
+    if (model_.slots[slot].kind == SlotKind::Namespace) guard_.namespaceCallFails();
     effects_.dropFinalizers(slot);
   }
 
@@ -157,7 +160,7 @@ class Declaration {
 
   void podStop(Slot pod) {
     guard_.object(pod, kPresenceField | kValueField);
-    guard_.webhookFails(pod, &Interception::onDelete);
+    guard_.webhookFails(pod, &Interception::onStop);
     effects_.writeObject(pod, kValueField);
     effects_.dropFinalizers(pod);  // it goes when it has none
   }
@@ -212,11 +215,10 @@ class Declaration {
 
   void finalize(Slot slot, uint32_t controller) {
     guard_.object(slot, kPresenceField | kFinalizersField);
-    guard_.works(model_.controllers[controller]);
     for (const Removal& removal : model_.slots[slot].removals) {
       if (removal.controller != controller) continue;
-      guard_.webhookFails(slot, requestOfRemoval(model_.slots[slot], removal));
-      guard_.mayRemove(removal);
+      guard_.webhookFails(slot, removal.request);
+      guard_.mayRemove(slot, removal);
     }
     effects_.dropFinalizers(slot);
   }

@@ -175,6 +175,16 @@ void LiveCluster::noteContainer(Slot container) {
   }
 }
 
+void LiveCluster::failDiscovery(std::optional<Slot> apiService) {
+  std::vector<Interception>& failing = live_->model.namespaceCalls;
+  failing.clear();
+  if (apiService) failing.emplace_back().configuration = *apiService;  // without a Service nobody answers
+  for (Slot slot = 0; slot < live_->model.slots.size(); ++slot)
+    if (live_->model.slots[slot].kind == SlotKind::Namespace) live_->look(slot);
+  ++changes_;
+  refresh();
+}
+
 // Whether all that is in a terminating Namespace may go now, or its Pods alone.
 void LiveCluster::noteTurn(Slot namespaceSlot) {
   if (namespaceSlot == kNone) return;

@@ -119,6 +119,9 @@ class LiveCluster {
   kube::Result<uint32_t> addController(FinalizerController controller,
                                        const std::optional<kube::ObjectKey>& runsIn);
 
+  // This APIService, which is there, does not answer, so that no Namespace can end; nullopt: all answer.
+  void failDiscovery(std::optional<Slot> apiService);
+
   // --- controllers
   // The time now; it does not go back. What becomes possible is due after its delay from here.
   void advance(Milliseconds now);

@@ -17,11 +17,11 @@ uint32_t roomFor(uint32_t room, size_t wanted) {
   return room;
 }
 
-// A live cluster stores Jobs and CronJobs, and runs none.
+// A live cluster stores Jobs, CronJobs and ReplicationControllers, and runs none.
 SlotKind liveKindOf(const kube::GroupResource& type) {
   const SlotKind kind = kindOf(type);
-  const bool isNotRun =
-      kind == SlotKind::Job || kind == SlotKind::CronJob || kind == SlotKind::ManifestWorkReplicaSet;
+  const bool isNotRun = kind == SlotKind::Job || kind == SlotKind::CronJob ||
+                        kind == SlotKind::ManifestWorkReplicaSet || type == kube::kReplicationControllers;
   return isNotRun ? SlotKind::Plain : kind;
 }
 

@@ -193,7 +193,7 @@ std::vector<LiveOwner> LiveModel::ownersOf(Slot slot, const ObjectState& object)
     if (object.owner(i) == OwnerState::None) continue;
     owners.push_back({.uid = uidOfLink(slot, i),
                       .controller = links[i].controller,
-                      .blockOwnerDeletion = links[i].blockOwnerDeletion});
+                      .blockOwnerDeletion = links[i].blockOwnerDeletion && !object.isUnblocked(i)});
   }
   return owners;
 }

@@ -42,6 +42,7 @@ void addLive(const Transition& transition, Slot slot, const ObjectState& object,
     case SlotKind::StatefulSet:
     case SlotKind::DaemonSet:
     case SlotKind::Job:
+    case SlotKind::CronJob:
       if (workloadNeedsSync(transition, slot)) out.push_back({Kind::WorkloadSync, Actor::Workloads, slot, 0});
       break;
     case SlotKind::Pod:
@@ -79,9 +80,8 @@ void addFinalizers(const Transition& transition, Slot slot, const ObjectState& o
                    std::vector<Action>& out) {
   for (const Removal& removal : transition.info(slot).removals) {
     if ((object.finalizers & removal.bit) == 0) continue;
-    if (!transition.works(transition.model().controllers[removal.controller])) continue;
-    if (!transition.mayRemove(removal)) continue;
-    if (transition.webhookFails(slot, requestOfRemoval(transition.info(slot), removal))) continue;
+    if (!transition.mayRemove(slot, removal)) continue;
+    if (transition.webhookFails(slot, removal.request)) continue;
     out.push_back({Kind::Finalize, Actor::Finalizers, slot, removal.controller});
   }
 }
@@ -100,7 +100,8 @@ void addCleanup(const Transition& transition, Slot slot, Listed listed, std::vec
     out.push_back({Kind::CrdInstances, Actor::CrdCleanup, slot, 0});
   if (transition.webhookFails(slot, &Interception::onCleanup)) return;
   // docs/semantics.md, "The rules", APIServices.
-  if (info.kind == SlotKind::Namespace && namespaceIsEmpty(transition, slot) && !transition.discoveryFails())
+  if (info.kind == SlotKind::Namespace && namespaceIsEmpty(transition, slot) &&
+      !transition.webhookFails(slot, &Interception::onContent) && !transition.namespaceCallFails())
     out.push_back({Kind::NamespaceFinish, Actor::Lifecycle, slot, 0});
   if (info.kind == SlotKind::Crd && crdIsEmpty(transition, slot))
     out.push_back({Kind::CrdFinish, Actor::CrdCleanup, slot, 0});
@@ -118,9 +119,9 @@ void addTerminating(const Transition& transition, Slot slot, const ObjectState& 
   addFinalizers(transition, slot, object, out);
   if ((object.finalizers & info.policyBits) != 0 && transition.bitsToLetGo(slot) != 0)
     out.push_back({Kind::LetGo, Actor::Lastout, slot, 0});
-  // The node reports it by a DELETE.
+  // The node reports it by an UPDATE of the status and a DELETE.
   if (info.kind == SlotKind::Pod && (object.value & kStopped) == 0 &&
-      !transition.webhookFails(slot, &Interception::onDelete))
+      !transition.webhookFails(slot, &Interception::onStop))
     out.push_back({Kind::PodStop, Actor::Kubelet, slot, 0});
   if ((object.finalizers & info.cleanupBit) != 0) addCleanup(transition, slot, listed, out);
 }

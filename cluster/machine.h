@@ -39,8 +39,8 @@ struct Action {
     Commit,   // a: as Confirm. Does what was allowed, or conflicts and is reviewed again
     AgentStep,         // a: work. The next thing its agent does
     CollectorDelete,   // a: slot. Its owners are gone, or wait for it
-    CollectorRelease,  // a: slot. Drops references to owners that are gone; ends foreground deletion; orphans
-                       // dependents
+    CollectorRelease,  // a: slot. Drops references to owners that are gone, or has them block nothing; ends
+                       // foreground deletion; orphans dependents
     CrdInstances,      // a: CRD. Marks its instances deleted, unreviewed
     CrdFinish,         // a: CRD. No instance is left
     NamespaceDelete,   // a: slot, content of a terminating namespace

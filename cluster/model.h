@@ -5,6 +5,7 @@
 // for. A slot is an object's name; it may be deleted and created again, each time with a new uid.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -53,7 +54,8 @@ constexpr std::optional<PropagationPolicy> propagationPolicyOf(std::string_view 
   return std::nullopt;
 }
 
-// The types whose objects the machine treats in ways of their own; objects of all other types are Plain.
+// The types whose objects the machine treats in ways of their own; objects of all other types are Plain. A
+// ReplicationController is a ReplicaSet.
 enum class SlotKind : uint8_t {
   Plain,
   Namespace,
@@ -99,15 +101,21 @@ struct Interception {
   kube::ObjectKey serviceKey;      // the Service it is reached through
   Slot service = kNone;            // the same; kNone: it is not in the model, so that nobody answers
   std::string unreachable;         // why no call gets to who is behind the Service, as kube::whyUnreachable()
-  bool hasOtherEndpoints = false;  // the Service selects no Pods: whoever is behind it is taken to answer
+  bool hasOtherEndpoints = false;  // no file has who is behind the Service, who is taken to answer
   std::vector<Slot> workloads;     // what that Service selects
   // The requests for which it is called (kube::ReviewedOperations).
   bool onCreate = false;
   bool onUpdate = false;
+  bool onRelease = false;  // the garbage collector's UPDATE
   bool onDelete = false;
   bool onCleanup = false;
   bool onStart = false;
+  bool onStop = false;
   bool onCrdCleanup = false;  // a conversion: by the clean-up of the CRD, too (kube::cleanupConverts())
+  // For a Namespace: the webhook is called when objects are deleted that Kubernetes itself makes in it
+  // (cluster/unwritten.h); `unwritten` lists these. They count as made until the Namespace ends.
+  bool onContent = false;
+  std::vector<kube::ObjectKey> unwritten = {};
 };
 
 // What people and lastout write on an object: its labels, its annotations and, of a custom resource, all
@@ -137,6 +145,11 @@ struct RemovalNeeds {
   };
   std::vector<Need> needs;     // each has to be met
   std::vector<Slot> waitsFor;  // none of these may be there any more
+  // The Job whose status is written first, unless it is being deleted; kNone: none.
+  Slot reportsTo = kNone;
+  // One of these controllers removes the finalizer, and nothing tells which one. So all of them have to be
+  // able to. Empty: it is known who removes it.
+  std::vector<uint32_t> candidates = {};
 };
 
 // A finalizer controller that acts on a slot, and the bit it removes.
@@ -144,6 +157,14 @@ struct Removal {
   uint32_t controller = 0;
   uint16_t bit = 0;
   RemovalNeeds needs = {};
+  // The request that takes it off: an UPDATE of the object, of namespaces/finalize, or of the status
+  // (kube::isRemovedByStatus()).
+  bool Interception::*request = &Interception::onUpdate;
+  // False: the controller is not among the candidates, and removes nothing.
+  bool isCandidate() const {
+    return needs.candidates.empty() ||
+           std::find(needs.candidates.begin(), needs.candidates.end(), controller) != needs.candidates.end();
+  }
 };
 
 // How long a Job or a ManifestWork with ttlSecondsAfterFinished stays once it has finished.
@@ -167,6 +188,8 @@ struct SlotInfo {
                             // of a ManifestWorkReplicaSet
   uint16_t namespaceBits = 0;  // Namespace: those of its spec, which /finalize alone takes off
   std::vector<std::string> podFinalizers = {};  // a workload's: those that its Pod template names
+  kube::Labels podLabels = {};                  // a workload's: what its Pods get
+  uint32_t firstOrdinal = 0;                    // StatefulSet: the number of its first Pod
   uint16_t keptBit = 0;     // AppliedManifestWork: lastout's finalizer, where lastout keeps works
   uint16_t heldBit = 0;     // what a CriticalService that says Hold names: lastout's finalizer for that
   uint16_t policyBits = 0;  // the finalizers by which deletion policies hold it
@@ -181,9 +204,10 @@ struct SlotInfo {
                                 // volume: claims that are bound to it; Namespace: Pods in it;
                                 // ManifestWorkReplicaSet: the ManifestWorks that it made
   uint8_t valueAtCreation = 0;  // workloads: replicas; CriticalService: intent
-  bool hasStoppedAtStart = false;  // Pods: as its status.phase says, and nobody replaces it
+  bool hasStoppedAtStart = false;  // Pods: as its status.phase says, and nobody makes it again
   std::vector<Interception> interceptions;
   std::vector<Slot> startsWith;  // Pods: what none can start without
+  std::vector<Slot> claims;      // Pods: which it mounts, but for those that are made for it
   std::vector<Ways> rights;      // workloads, Pods: their ServiceAccount, its bindings and their roles; of
                                  // bindings that give the same, one
   std::vector<admission::GuardEntry> guardEntries;  // why lastout decides its DELETE; empty: not guarded
@@ -198,12 +222,6 @@ struct SlotInfo {
   std::vector<Removal> removals;         // which finalizer controllers act on it
   std::array<uint8_t, 6> monitors{};     // per EventKind: bit number + 1; 0: not watched
 };
-
-// The request by which a controller takes a finalizer off: an UPDATE of the object, or of
-// namespaces/finalize.
-inline bool Interception::*requestOfRemoval(const SlotInfo& info, const Removal& removal) {
-  return (info.namespaceBits & removal.bit) != 0 ? &Interception::onCleanup : &Interception::onUpdate;
-}
 
 // A Namespace's finalizers that stand in its spec: no patch of metadata and no criterion is about these.
 inline uint16_t specFinalizers(const SlotInfo& info) {
@@ -401,7 +419,9 @@ struct Model {
   std::vector<WorkLink> links;
   std::vector<FinalizerController> controllers;
   std::vector<ClientStep> steps;
-  std::vector<Interception> apiServices;  // with a Service; one that does not answer keeps every Namespace
+  // One that does not answer keeps every Namespace: APIServices with a Service, and webhooks that are asked
+  // about the Lease of kube-controller-manager, which ends without it.
+  std::vector<Interception> namespaceCalls;
   kube::KubernetesVersion kubernetes = kube::kNewestKubernetes;
   bool guarded = true;  // lastout is there
   bool runsDeferredDeletions =

@@ -67,9 +67,19 @@ struct ObjectState {
   void takeBackDeferredDeletion() {
     if (deferredDeletion && !deferredDeletion->byPerson) deferredDeletion.reset();
   }
-  OwnerState owner(size_t i) const { return static_cast<OwnerState>((owners >> (2 * i)) & 3); }
-  void setOwner(size_t i, OwnerState s) {
-    owners = static_cast<uint16_t>((owners & ~(3u << (2 * i))) | (static_cast<unsigned>(s) << (2 * i)));
+  OwnerState owner(size_t i) const {
+    return isUnblocked(i) ? OwnerState::Current : static_cast<OwnerState>(ownerBits(i));
+  }
+  void setOwner(size_t i, OwnerState s) { setOwnerBits(i, static_cast<unsigned>(s)); }
+  // The reference means its owner, and the garbage collector has set its blockOwnerDeletion to false.
+  bool isUnblocked(size_t i) const { return ownerBits(i) == kUnblocked; }
+  void unblock(size_t i) { setOwnerBits(i, kUnblocked); }
+
+ private:
+  static constexpr unsigned kUnblocked = 3;  // behind those of OwnerState
+  unsigned ownerBits(size_t i) const { return (static_cast<unsigned>(owners) >> (2 * i)) & 3u; }
+  void setOwnerBits(size_t i, unsigned bits) {
+    owners = static_cast<uint16_t>((owners & ~(3u << (2 * i))) | (bits << (2 * i)));
   }
 };
 

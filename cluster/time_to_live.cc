@@ -15,16 +15,12 @@ namespace lastout::cluster {
 
 namespace {
 
-const int64_t* integerAt(const kube::Value& content, std::string_view field) {
-  const kube::Value* value = content.at({"spec", field});
-  return value == nullptr ? nullptr : value->asInteger();
-}
-
 std::optional<TimeToLive> ofJob(const kube::Value& job) {
-  const int64_t* seconds = integerAt(job, "ttlSecondsAfterFinished");
+  const int64_t* seconds = integerAt(job, {"spec", "ttlSecondsAfterFinished"});
   if (seconds == nullptr) return std::nullopt;
-  const int64_t* completions = integerAt(job, "completions");
-  const bool isOutOfTime = integerAt(job, "activeDeadlineSeconds") != nullptr && !kube::isSuspended(job);
+  const int64_t* completions = integerAt(job, {"spec", "completions"});
+  const bool isOutOfTime =
+      integerAt(job, {"spec", "activeDeadlineSeconds"}) != nullptr && !kube::isSuspended(job);
   return TimeToLive{
       .afterFinished = std::chrono::seconds(std::clamp<int64_t>(*seconds, 0, INT32_MAX)),
       .finishesAnyway = kube::hasEnded(job) || isOutOfTime || (completions != nullptr && *completions == 0)};

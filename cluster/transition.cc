@@ -52,9 +52,22 @@ bool Transition::isMet(const Ways& ways) const {
   return std::ranges::any_of(ways, [this](const std::vector<Slot>& way) { return areAllPresent(way); });
 }
 
-bool Transition::mayRemove(const Removal& removal) const {
+bool Transition::mayRemove(Slot slot, const Removal& removal) const {
+  return removal.isCandidate() && canRemove(removal) &&
+         std::ranges::all_of(removal.needs.candidates, [&](uint32_t controller) {
+           return std::ranges::all_of(info(slot).removals, [&](const Removal& other) {
+             return other.controller != controller || canRemove(other);
+           });
+         });
+}
+
+// Without regard to other candidates.
+bool Transition::canRemove(const Removal& removal) const {
+  if (!works(model_.controllers[removal.controller])) return false;
   const auto isThere = [this](Slot slot) { return isPresent(slot); };
-  return std::ranges::none_of(removal.needs.waitsFor, isThere) &&
+  const Slot job = removal.needs.reportsTo;
+  const bool isReported = job == kNone || !isLive(job) || !webhookFails(job, &Interception::onCleanup);
+  return isReported && std::ranges::none_of(removal.needs.waitsFor, isThere) &&
          std::ranges::all_of(removal.needs.needs,
                              [this](const RemovalNeeds::Need& need) { return isMet(need.ways); });
 }
@@ -87,9 +100,8 @@ bool Transition::conversionFails(Slot slot) const {
   });
 }
 
-bool Transition::discoveryFails() const {
-  return std::ranges::any_of(model_.apiServices,
-                             [&](const Interception& apiService) { return fails(apiService); });
+bool Transition::namespaceCallFails() const {
+  return std::ranges::any_of(model_.namespaceCalls, [&](const Interception& call) { return fails(call); });
 }
 
 std::optional<CreationRefusal> Transition::refusesCreation(Slot slot, bool serverSide) const {

@@ -53,8 +53,9 @@ class Transition {
   bool works(const FinalizerController& controller) const;
   bool areAllPresent(const std::vector<Slot>& slots) const;
   bool isMet(const Ways& ways) const;
-  // The controller finds all that it needs of this object, and nothing that it waits for.
-  bool mayRemove(const Removal& removal) const;
+  // The controller works, and finds all that it needs of this object, and nothing that it waits for. Where
+  // there are several candidates, this is true of each.
+  bool mayRemove(Slot slot, const Removal& removal) const;
   // Returns true if what names it is there, and nobody answers: its Service is not there, or no Ready Pod is
   // behind it. Objects of types that the machine does not follow, and what selects no Pods, count as
   // answering.
@@ -64,8 +65,8 @@ class Transition {
   bool webhookFails(Slot slot, bool Interception::*operation) const;
   // The same for the conversion webhook that its CRD names, where the clean-up of the CRD calls it.
   bool conversionFails(Slot slot) const;
-  // Returns true if an APIService does not answer, so that nobody can tell what a Namespace still has.
-  bool discoveryFails() const;
+  // Returns true if one of Model::namespaceCalls does not answer, so that no Namespace can end.
+  bool namespaceCallFails() const;
   // Returns why the object cannot be created now; nullopt: it can.
   std::optional<CreationRefusal> refusesCreation(Slot slot, bool serverSide = false) const;
   // Returns true if a controller can create the object now, which is absent.
@@ -128,6 +129,7 @@ class Transition {
   void emit(ClusterEvent event);
 
  private:
+  bool canRemove(const Removal& removal) const;
   void erase(Slot slot, Actor actor, uint32_t by);
   void touch(Slot slot);
   void markStale(Slot slot);
@@ -163,6 +165,9 @@ bool collectorDeletes(const Transition& transition, Slot slot, const ObjectState
 bool collectorReleases(const Transition& transition, Slot slot, const ObjectState& object);
 DeleteRequest collectorRequest(const Transition& transition, Slot slot);
 void collectorRelease(Transition& transition, Slot slot);
+// Returns the owners for whose sake the collector leaves the object alone: those that are there, and do not
+// wait for their dependents.
+std::vector<Slot> solidOwners(const Transition& transition, Slot slot);
 // Returns the objects whose UPDATE keeps the collector from releasing this one: itself or, where it orphans
 // its dependents, some of them.
 std::vector<Slot> refusedReleases(const Transition& transition, Slot slot);

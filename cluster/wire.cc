@@ -124,12 +124,31 @@ uint16_t addFinalizers(Builder& builder, Slot slot, const std::vector<std::strin
   return bits;
 }
 
+namespace {
+
+// In a Namespace's metadata, Kubernetes' own finalizer is one that nobody takes off: the namespace controller
+// takes it out of the spec alone. So it has a bit beside that of the spec.
+void addFinalizersOfMetadata(Builder& builder, Slot slot) {
+  SlotInfo& info = builder.model.slots[slot];
+  std::vector<std::string> names = builder.sources[slot]->meta.finalizers;
+  const bool isNamedTwice =
+      info.kind == SlotKind::Namespace && std::erase(names, kube::kNamespaceSpecFinalizer) != 0;
+  addFinalizers(builder, slot, names);
+  if (!isNamedTwice) return;
+  const size_t index = info.finalizers.size();
+  if (index == kMaxFinalizers) return builder.fail(slot, "has " + tooManyFinalizers(info));
+  info.finalizers.emplace_back(kube::kNamespaceSpecFinalizer);
+  info.finalizersAtCreation |= static_cast<uint16_t>(1u << index);
+}
+
+}  // namespace
+
 void wireFinalizers(Builder& builder) {
   for (Slot slot = 0; slot < builder.model.slots.size(); ++slot) {
     SlotInfo& info = builder.model.slots[slot];
     addCleanup(info);
     if (builder.sources[slot] == nullptr) continue;
-    addFinalizers(builder, slot, builder.sources[slot]->meta.finalizers);
+    addFinalizersOfMetadata(builder, slot);
     if (info.kind == SlotKind::Namespace)
       info.namespaceBits = addFinalizers(
           builder, slot, criticalservice::textsAt(builder.sources[slot]->content, {"spec", "finalizers"}));

@@ -1,13 +1,17 @@
 // Who guards what: CriticalServices, and other people's webhooks.
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "admission/deferral.h"
 #include "admission/guards.h"
 #include "cluster/builder.h"
+#include "cluster/unwritten.h"
 #include "criticalservice/pod_needs.h"
 #include "criticalservice/provider_types.h"
 #include "criticalservice/understanding.h"
 #include "kube/api_calls.h"
+#include "kube/pods.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
 
@@ -115,14 +119,31 @@ void wireHolding(Builder& builder, const CriticalService& service) {
 
 // --- webhooks
 
-// The workloads and Pods behind a Service.
+// The workloads behind a Service, and the Pods whose workload is not.
 std::vector<Slot> workloadsBehind(const Builder& builder, const kube::Object& service) {
+  const Model& model = builder.model;
   std::vector<Slot> result;
-  for (Slot slot = 0; slot < builder.model.slots.size(); ++slot) {
+  const auto runs = [&](Slot workload, Slot pod) {
+    const std::vector<Slot> pods = podsOf(model, workload);
+    return std::ranges::find(pods, pod) != pods.end();
+  };
+  for (Slot slot = 0; slot < model.slots.size(); ++slot) {
     const kube::Object* object = builder.sources[slot];
-    if (object != nullptr && criticalservice::isBehind(service, *object)) result.push_back(slot);
+    const bool isBehind = object != nullptr
+                              ? criticalservice::isBehind(service, *object)
+                              : selectsPlaceOf(service, model.slots[slot]) &&
+                                    std::ranges::none_of(result, [&](Slot one) { return runs(one, slot); });
+    if (isBehind) result.push_back(slot);
   }
   return result;
+}
+
+// Returns true if the files have an EndpointSlice that says that somebody answers, as those of a cluster do
+// that were read without its Pods.
+bool hasAnsweringEndpoint(const Builder& builder, const kube::Object& service, int64_t port) {
+  return std::ranges::any_of(builder.sources, [&](const kube::Object* one) {
+    return one != nullptr && kube::hasAnsweringEndpoint(*one, service, port);
+  });
 }
 
 // Returns a call by way of that Service, without its operations.
@@ -136,12 +157,14 @@ Interception called(const Builder& builder, Slot configuration, const kube::Call
   const kube::Object* source = builder.sources[interception.service];
   if (source == nullptr) return interception;
   interception.unreachable = kube::whyUnreachable(source->content, address.port);
-  interception.hasOtherEndpoints = kube::endpointSourceOf(source->content) != kube::EndpointSource::Pods;
   const std::string portName = kube::targetPortName(source->content, address.port);
   interception.workloads = workloadsBehind(builder, *source);
   const size_t selected = interception.workloads.size();
+  interception.hasOtherEndpoints = kube::endpointSourceOf(source->content) != kube::EndpointSource::Pods ||
+                                   (selected == 0 && hasAnsweringEndpoint(builder, *source, address.port));
   std::erase_if(interception.workloads, [&](Slot workload) {
-    return !criticalservice::hasPortNamed(*builder.sources[workload], portName);
+    const kube::Object* manifest = manifestBehind(builder, workload);
+    return manifest != nullptr && !criticalservice::hasPortNamed(*manifest, portName);
   });
   if (interception.workloads.empty() && selected > 0 && interception.unreachable.empty())
     interception.unreachable = kube::lacksTargetPort(portName);
@@ -153,7 +176,30 @@ std::vector<std::string> versionsOf(const Builder& builder, const SlotInfo& info
                               builder.model.kubernetes);
 }
 
-void addWebhook(Builder& builder, Slot configuration, const kube::CalledWebhook& webhook) {
+// What Kubernetes makes and stays, by Namespace.
+using UnwrittenBySpace = std::map<Slot, std::vector<UnwrittenObject>>;
+
+UnwrittenBySpace unwrittenBySpace(const Builder& builder) {
+  UnwrittenBySpace bySpace;
+  for (UnwrittenObject& one : unwrittenObjects(builder.model, builder.sources))
+    if (one.stays) bySpace[one.space].push_back(std::move(one));
+  return bySpace;
+}
+
+// Returns what of that in the Namespace the webhook is asked about when it is deleted; of another slot,
+// nothing.
+std::vector<kube::ObjectKey> reviewedIn(const Model& model, Slot space, const kube::CalledWebhook& webhook,
+                                        const UnwrittenBySpace& unwritten) {
+  std::vector<kube::ObjectKey> reviewed;
+  const auto made = unwritten.find(space);
+  if (made == unwritten.end()) return reviewed;
+  for (const UnwrittenObject& one : made->second)
+    if (isReviewedAtEnd(model, webhook, one)) reviewed.push_back(one.key);
+  return reviewed;
+}
+
+void addWebhook(Builder& builder, Slot configuration, const kube::CalledWebhook& webhook,
+                const UnwrittenBySpace& unwritten) {
   Model& model = builder.model;
   // Those that may fail without harm, and those that are called by a URL (replay/assumptions.h).
   if (webhook.failureIsIgnored || webhook.address.isUrl()) return;
@@ -161,31 +207,62 @@ void addWebhook(Builder& builder, Slot configuration, const kube::CalledWebhook&
   // lastout itself, which runs outside of the files.
   if (webhook.isOfLastout() && interception.service == kNone) return;
   interception.webhook = webhook.name;
+  if (isAskedAboutLeader(model, webhook)) model.namespaceCalls.push_back(interception);
   for (Slot slot = 0; slot < model.slots.size(); ++slot) {
     SlotInfo& info = model.slots[slot];
     const Slot space = info.key.type == kube::kNamespaces ? slot : info.namespaceSlot;
     const kube::ReviewedOperations reviewed = kube::reviewedOperations(
         webhook, info.key, info.forms.front().labels,
         space == kNone ? nullptr : &model.slots[space].forms.front().labels, versionsOf(builder, info));
-    if (!reviewed.any()) continue;
+    interception.unwritten = reviewedIn(model, slot, webhook, unwritten);
+    interception.onContent = !interception.unwritten.empty();
+    if (!reviewed.any() && !interception.onContent) continue;
     interception.onCreate = reviewed.onCreate;
-    interception.onUpdate = reviewed.onUpdate;
+    interception.onUpdate = interception.onRelease = reviewed.onUpdate;
     interception.onDelete = reviewed.onDelete;
-    interception.onCleanup = reviewed.onCleanup;
+    interception.onCleanup =
+        reviewed.onCleanup ||
+        (reviewed.onVolumeRelease && kube::hasToBeReleased(builder.content(slot), !info.children.empty()));
     interception.onStart = reviewed.onStart;
+    interception.onStop = reviewed.onStop;
     info.interceptions.push_back(interception);
   }
 }
 
+// The Job controller's finalizer is left out where nothing keeps that controller from taking it off.
+void trackPodsOfJobs(Builder& builder) {
+  for (Slot slot = 0; slot < builder.model.slots.size(); ++slot) {
+    SlotInfo& info = builder.model.slots[slot];
+    const bool isReviewed = std::ranges::any_of(info.interceptions, &Interception::onUpdate) ||
+                            reviewedJobOf(builder.model, slot) != kNone;
+    if (!isReviewed || !isTrackedByJob(builder.model, slot, builder.sources[slot])) continue;
+    const auto bit = finalizerBit(info, kube::kJobTrackingFinalizer);
+    if (!bit) builder.fail(slot, "has " + tooManyFinalizers(info));
+    info.finalizersAtCreation |= bit.value_or(0);
+  }
+}
+
+// The agent deletes an object in the version of its manifest.
+bool agentConverts(const Builder& builder, Slot slot, const kube::Value& crd) {
+  const kube::Object* source = builder.sources[slot];
+  return !builder.model.slots[slot].links.empty() && source != nullptr &&
+         kube::versionOf(kube::textAt(source->content, {"apiVersion"})) != kube::storageVersionOf(crd);
+}
+
 // A CRD's conversion webhook is called whenever somebody asks for another version than the one that is
-// stored.
+// stored: which one a controller writes is not known.
 void addConversion(Builder& builder, Slot crd, const kube::CallAddress& address) {
   if (address.isUrl()) return;
   Interception interception = called(builder, crd, address);
-  interception.onCreate = interception.onUpdate = interception.onDelete = interception.onCleanup = true;
-  interception.onCrdCleanup = kube::cleanupConverts(*builder.content(crd));
-  for (SlotInfo& info : builder.model.slots) {
-    if (info.crd == crd) info.interceptions.push_back(interception);
+  const kube::Value& content = *builder.content(crd);
+  interception.onCreate = interception.onUpdate = interception.onCleanup = true;
+  interception.onCrdCleanup = kube::cleanupConverts(content);
+  interception.onRelease = kube::preferredVersionConverts(content);
+  for (Slot slot = 0; slot < builder.model.slots.size(); ++slot) {
+    SlotInfo& info = builder.model.slots[slot];
+    if (info.crd != crd) continue;
+    interception.onDelete = interception.onRelease || agentConverts(builder, slot, content);
+    info.interceptions.push_back(interception);
   }
 }
 
@@ -212,18 +289,22 @@ void wireServices(Builder& builder) {
 
 void wireWebhooks(Builder& builder) {
   const size_t count = builder.model.slots.size();
+  std::optional<UnwrittenBySpace> unwritten;  // looked for where there is a webhook
   for (Slot slot = 0; slot < count; ++slot) {
     const kube::Value* content = builder.content(slot);
     if (content == nullptr) continue;
     const SlotInfo& info = builder.model.slots[slot];
     const auto conversion = info.kind == SlotKind::Crd ? kube::calledConversionOf(*content) : std::nullopt;
     if (conversion) addConversion(builder, slot, *conversion);
-    for (const kube::CalledWebhook& webhook : kube::webhooksOf(info.key.type, *content))
-      addWebhook(builder, slot, webhook);
+    for (const kube::CalledWebhook& webhook : kube::webhooksOf(info.key.type, *content)) {
+      if (!unwritten) unwritten = unwrittenBySpace(builder);
+      addWebhook(builder, slot, webhook, *unwritten);
+    }
     if (info.key.type != kube::kApiServices) continue;
     if (const auto address = kube::aggregatedServerOf(*content))
-      builder.model.apiServices.push_back(called(builder, slot, *address));
+      builder.model.namespaceCalls.push_back(called(builder, slot, *address));
   }
+  trackPodsOfJobs(builder);
 }
 
 }  // namespace lastout::cluster

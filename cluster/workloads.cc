@@ -34,6 +34,13 @@ DeleteRequest childRequest(Slot child) {
   return {.actor = Actor::Workloads, .by = kNone, .slot = child, .policy = PropagationPolicy::Background};
 }
 
+// A StatefulSet makes no Pod while a claim of it terminates. Others do, but a scheduler gives such a Pod no
+// Node, so that it does not use the claim: it counts as made once the claim is gone.
+bool waitsForClaims(const Transition& transition, Slot pod) {
+  return std::ranges::any_of(transition.info(pod).claims,
+                             [&](Slot claim) { return transition.isTerminating(claim); });
+}
+
 // What is refused comes last: it is asked for again and again, and keeps nothing else from being done.
 WorkloadChange nextTask(const Transition& transition, Slot workload) {
   const SlotInfo& spec = transition.info(workload);
@@ -45,19 +52,20 @@ WorkloadChange nextTask(const Transition& transition, Slot workload) {
     const ObjectState childObject = transition.state().object(child);
     const bool isWanted = i < count;
     if (!childObject.present()) {
-      if (isWanted && transition.mayCreate(child)) return {Task::Create, child};
+      if (isWanted && !waitsForClaims(transition, child) && transition.mayCreate(child))
+        return {Task::Create, child};
       continue;
     }
     if (!childObject.live()) continue;
     const OwnerState owner = childObject.owner(ownerIndex(transition, workload, child));
     const bool mayWrite = !transition.webhookFails(child, &Interception::onUpdate);
     if (owner == OwnerState::None) {
-      if (mayWrite) return {Task::Adopt, child};
+      if (mayWrite && spec.kind != SlotKind::CronJob) return {Task::Adopt, child};
       continue;
     }
     if (owner == OwnerState::Dangling) continue;  // another's; the garbage collector takes it away
-    // Old ReplicaSets keep their replicas, and stay for a roll-back.
-    if (!isWanted && spec.kind == SlotKind::Deployment) continue;
+    // Old ReplicaSets keep their replicas, and stay for a roll-back. Jobs run to their end.
+    if (!isWanted && (spec.kind == SlotKind::Deployment || spec.kind == SlotKind::CronJob)) continue;
     if (!isWanted) {
       if (!transition.isRefused(childRequest(child))) return {Task::Delete, child};
       if (refused.task == Task::None) refused = {Task::Delete, child};

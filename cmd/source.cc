@@ -59,7 +59,7 @@ tl::expected<admission::KnownCluster, kube::Errors> readCluster(const std::vecto
                                   std::move(manifests->types));
   cluster.protections = std::move(built->protections);
   cluster.knowsAllProtections = true;
-  cluster.specBlockers = std::move(built->specBlockers);
+  cluster.specs = std::move(built->specs);
   return cluster;
 }
 

@@ -180,7 +180,8 @@ tl::expected<Loaded, kube::Errors> load(EmbeddedCluster& cluster, const UpOption
   if (!objects) return tl::unexpected(objects.error());
   if (auto added = simulator::addControllers(cluster, controllers); !added)
     return tl::unexpected(std::move(added.error()));
-  loaded.objects = *objects;
+  printWarnings(objects->warnings);
+  loaded.objects = objects->objects;
   loaded.controllers = controllers.size();
   loaded.unremoved = simulator::unremovedFinalizers(*manifests, controllers, options.guard == "inside");
   return loaded;

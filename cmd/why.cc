@@ -22,7 +22,8 @@ constexpr const char* kWhyExamples = R"(Examples:
   lastout why deployment/web -n shop --server http://127.0.0.1:9090        as a lastout serve knows it
   lastout why deploy/finalizer-deployment scenarios/story-three-works.yaml   if all of that were applied
 
-Exit codes: 0 it may be deleted; 1 its deletion is denied, or it is being deleted and waits; 2 bad input.)";
+Exit codes: 0 it may be deleted; 1 its deletion is denied, or it is being deleted and waits, or would wait after a
+DELETE; 2 bad input.)";
 
 struct WhyOptions {
   std::string reference;

@@ -1,7 +1,8 @@
-// findFinalizerRemovers: which workloads remove which finalizers, as far as manifests tell. They cannot prove
-// it; each finding says what it rests on.
+// Who removes finalizers: Kubernetes, lastout and the ManifestWork agent; controllers that are rarely in the
+// manifests; and the workloads that a RemoverFinder finds (criticalservice/remover_finder.h).
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,22 +15,24 @@ namespace lastout::criticalservice {
 // garbage collector"; empty: it is none of these.
 std::string_view builtInRemoverOf(std::string_view finalizer);
 
+// So many finalizers of one object are looked at.
+inline constexpr size_t kMostFinalizers = 100;
+
+// Returns true if the object has a finalizer that belongs to nobody of builtInRemoverOf().
+bool hasForeignFinalizer(const kube::ObjectMeta& meta);
+
 // A workload that removes a finalizer from the objects of a type.
 struct FinalizerRemover {
   kube::ObjectKey workload;
   std::string finalizer;
   kube::GroupResource from;
   std::string evidence;  // "criticalservices.lastout.dev/op says so"
+  // The evidence fits others, too: a right on objects of one of Kubernetes' own types, or a name that many
+  // controllers have.
+  bool isWeak = false;
+  bool isDeclared = false;                  // a CriticalService says so
+  std::vector<kube::ObjectKey> setOn = {};  // on these, metadata.managedFields say that it set the finalizer
 };
-
-// Returns the removers of all finalizers that the objects carry, by type, finalizer and workload. Those of
-// the control plane, of the ManifestWork agent and of lastout have none: these run outside of the objects.
-// Only the strongest evidence that there is counts, with each workload to which it points: first a
-// CriticalService that names the finalizer and its provider; then metadata.managedFields of an object, if the
-// manager that set the finalizer has the name of exactly one workload, or of a container of one; then a role
-// that lets the ServiceAccount of a workload update "<type>/finalizers".
-std::vector<FinalizerRemover> findFinalizerRemovers(const std::vector<const kube::Object*>& objects,
-                                                    const kube::ResourceMap& types);
 
 // A finalizer that no workload is known to remove from the objects of a type.
 struct UnremovedFinalizer {
@@ -38,10 +41,6 @@ struct UnremovedFinalizer {
   std::string lookedFor;  // "no CriticalService, ... names a workload", and which workloads came close
 };
 
-// Returns those for which findFinalizerRemovers() looks, and finds none.
-std::vector<UnremovedFinalizer> findUnremovedFinalizers(const std::vector<const kube::Object*>& objects,
-                                                        const kube::ResourceMap& types);
-
 // A controller that is rarely among the manifests of those whose objects it serves.
 struct OutsideRemover {
   std::string name;  // "cloud-controller-manager"
@@ -49,7 +48,7 @@ struct OutsideRemover {
   kube::GroupResource from;
 };
 
-// Returns a cloud's controller, a CSI driver's provisioner and kube-controller-manager
+// Returns a cloud's controller, a CSI driver's provisioner and attacher, and kube-controller-manager
 // (kube::kUsageFinalizers) where objects carry the finalizer that it sets, and no CriticalService names that
 // finalizer.
 std::vector<OutsideRemover> findOutsideRemovers(const std::vector<const kube::Object*>& objects,

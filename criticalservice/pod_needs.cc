@@ -145,12 +145,16 @@ bool selects(const kube::Labels& selector, const kube::Labels& podLabels) {
   return !selector.empty() && std::ranges::includes(podLabels, selector);
 }
 
+bool selectsPod(const kube::Object& service, const kube::ObjectKey& pod, const kube::Labels& labels) {
+  return service.key.namespaceName == pod.namespaceName &&
+         selects(labelsAt(service.content, {"spec", "selector"}), labels);
+}
+
 bool isBehind(const kube::Object& service, const kube::Object& object) {
-  if (service.key.namespaceName != object.key.namespaceName) return false;
-  const kube::Labels selector = labelsAt(service.content, {"spec", "selector"});
-  return selects(selector, object.key.type == kube::kPods
-                               ? object.meta.labels
-                               : labelsAt(object.content, {"spec", "template", "metadata", "labels"}));
+  return selectsPod(service, object.key,
+                    object.key.type == kube::kPods
+                        ? object.meta.labels
+                        : labelsAt(object.content, {"spec", "template", "metadata", "labels"}));
 }
 
 bool hasPortNamed(const kube::Object& object, std::string_view name) {

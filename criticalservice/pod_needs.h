@@ -45,6 +45,8 @@ std::vector<Dependency> podNeeds(const kube::Object& object, const kube::Value& 
 kube::Labels labelsAt(const kube::Value& value, std::initializer_list<std::string_view> path);
 // True if a Service with that spec.selector selects Pods with those labels; an empty one selects none.
 bool selects(const kube::Labels& selector, const kube::Labels& podLabels);
+// True if the Service selects a Pod with that name and these labels.
+bool selectsPod(const kube::Object& service, const kube::ObjectKey& pod, const kube::Labels& labels);
 // True if the Service selects Pods of the object: a Pod, or what has a Pod template.
 bool isBehind(const kube::Object& service, const kube::Object& object);
 // True if Pods of the object have a port of that name over TCP, as targetPort of a Service finds it; true of

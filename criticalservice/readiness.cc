@@ -25,7 +25,7 @@ Readiness byPods(const kube::WorkloadType& workload, const kube::Value& object) 
     return {true, "PodsReady", std::to_string(ready) + (ready == 1 ? " Pod is ready" : " Pods are ready")};
   if (workload.hasReplicas && countAt(object, {"spec", "replicas"}, 1) == 0)
     return {false, "ScaledToZero", "it is scaled to zero"};
-  return {false, "NoPodReady", "none of its Pods is ready"};
+  return {false, kNoPodReady, "none of its Pods is ready"};
 }
 
 // Jobs of before Kubernetes 1.24 do not say how many of their Pods are ready, only how many there are.
@@ -39,7 +39,7 @@ Readiness ofJob(const kube::Value& object) {
   const int64_t ready = countAt(object, {"status", "ready"}, active);
   if (ready > 0)
     return {true, "PodsReady", std::to_string(ready) + (ready == 1 ? " Pod is ready" : " Pods are ready")};
-  return {false, "NoPodReady", "none of its Pods is ready"};
+  return {false, kNoPodReady, "none of its Pods is ready"};
 }
 
 Readiness ofCronJob(const kube::Value& object) {

@@ -17,6 +17,7 @@ struct Readiness {
 };
 
 inline constexpr const char* kUnreadable = "ProviderUnreadable";
+inline constexpr const char* kNoPodReady = "NoPodReady";  // also where nothing has told its status yet
 
 // By the whole object. Of the built-in types that keep Pods, one ready Pod is enough: whatever leads among
 // several replicas, one does the work. Of other types the condition Ready counts, or else Available; an

@@ -11,8 +11,12 @@
 namespace lastout::criticalservice {
 namespace {
 
-bool includes(const std::vector<std::string>& list, const std::string& name) {
-  return std::ranges::any_of(list, [&](const std::string& one) { return one == "*" || one == name; });
+bool names(const std::vector<std::string>& list, std::string_view name) {
+  return std::ranges::find(list, name) != list.end();
+}
+
+bool includes(const std::vector<std::string>& list, std::string_view name) {
+  return names(list, "*") || names(list, name);
 }
 
 // What changes finalizers, and beside it what a controller does that acts as somebody else.
@@ -20,8 +24,16 @@ constexpr std::array<std::string_view, 3> kUpdatingVerbs = {"update", "patch", "
 constexpr std::array<std::string_view, 2> kDeletingVerbs = {"delete", "deletecollection"};
 
 bool namesAny(const RoleRule& rule, std::span<const std::string_view> verbs) {
-  return std::ranges::any_of(
-      verbs, [&](std::string_view verb) { return std::ranges::find(rule.verbs, verb) != rule.verbs.end(); });
+  return std::ranges::any_of(verbs, [&](std::string_view verb) { return names(rule.verbs, verb); });
+}
+
+bool isAbout(const RoleRule& rule, const kube::GroupResource& type) {
+  return includes(rule.groups, type.group) && includes(rule.resources, type.resource);
+}
+
+// The rule is about that group alone. The core group has too many types for that to tell anything.
+bool isOfGroup(const RoleRule& rule, const kube::GroupResource& type) {
+  return !type.group.empty() && names(rule.groups, type.group);
 }
 
 // Looks for who allows one thing after the other.
@@ -58,9 +70,7 @@ class Allowing {
     return std::ranges::any_of(rules_, [&](const RoleRule& rule) {
       if (looks_ == kMostLooks) return false;
       ++looks_;
-      const bool ofIt =
-          rule.objects.empty() ||
-          (one.object != nullptr && std::ranges::find(rule.objects, *one.object) != rule.objects.end());
+      const bool ofIt = rule.objects.empty() || (one.object != nullptr && names(rule.objects, *one.object));
       return ofIt && includes(rule.groups, one.group) && includes(rule.resources, one.resource) &&
              includes(rule.verbs, one.verb);
     });
@@ -96,15 +106,17 @@ bool collects(const RoleContent& role, const kube::Labels& labels) {
 }
 
 bool areAbout(const std::vector<RoleRule>& rules, const kube::GroupResource& type) {
-  return std::ranges::any_of(rules, [&](const RoleRule& rule) {
-    return includes(rule.groups, type.group) && includes(rule.resources, type.resource);
-  });
+  return std::ranges::any_of(rules, [&](const RoleRule& rule) { return isAbout(rule, type); });
+}
+
+bool areAboutNames(const std::vector<RoleRule>& rules, const kube::GroupResource& type) {
+  return std::ranges::any_of(
+      rules, [&](const RoleRule& rule) { return !rule.objects.empty() && isAbout(rule, type); });
 }
 
 bool allowUpdating(const std::vector<RoleRule>& rules, const kube::ObjectKey& object) {
   return std::ranges::any_of(rules, [&](const RoleRule& rule) {
-    const bool isForIt =
-        rule.objects.empty() || std::ranges::find(rule.objects, object.name) != rule.objects.end();
+    const bool isForIt = rule.objects.empty() || names(rule.objects, object.name);
     return isForIt && namesAny(rule, kUpdatingVerbs) && includes(rule.groups, object.type.group) &&
            includes(rule.resources, object.type.resource);
   });
@@ -113,8 +125,16 @@ bool allowUpdating(const std::vector<RoleRule>& rules, const kube::ObjectKey& ob
 bool nameFinalizersOf(const std::vector<RoleRule>& rules, const kube::GroupResource& type) {
   const std::string finalizers = type.resource + "/finalizers";
   return std::ranges::any_of(rules, [&](const RoleRule& rule) {
-    return namesAny(rule, kUpdatingVerbs) && includes(rule.groups, type.group) &&
-           std::ranges::find(rule.resources, finalizers) != rule.resources.end();
+    return rule.objects.empty() && namesAny(rule, kUpdatingVerbs) &&
+           ((includes(rule.groups, type.group) && names(rule.resources, finalizers)) ||
+            (isOfGroup(rule, type) && (names(rule.resources, "*/finalizers") || names(rule.resources, "*"))));
+  });
+}
+
+bool nameUpdatesOf(const std::vector<RoleRule>& rules, const kube::GroupResource& type) {
+  return std::ranges::any_of(rules, [&](const RoleRule& rule) {
+    return rule.objects.empty() && namesAny(rule, kUpdatingVerbs) && names(rule.groups, type.group) &&
+           (names(rule.resources, type.resource) || (isOfGroup(rule, type) && names(rule.resources, "*")));
   });
 }
 

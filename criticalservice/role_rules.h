@@ -36,12 +36,17 @@ bool collects(const RoleContent& role, const kube::Labels& labels);
 
 // Some rule names the type, or all types.
 bool areAbout(const std::vector<RoleRule>& rules, const kube::GroupResource& type);
+// Some rule does so for objects of certain names alone.
+bool areAboutNames(const std::vector<RoleRule>& rules, const kube::GroupResource& type);
 
 // Some rule allows to update or patch the object: to take its finalizers off.
 bool allowUpdating(const std::vector<RoleRule>& rules, const kube::ObjectKey& object);
-// Some rule names "<type>/finalizers", and allows to update or patch it: whoever has it is likely to set and
-// remove finalizers of its own on objects of the type.
+// Some rule, for objects of all names, names "<type>/finalizers" (or all of the group by
+// the group's name), and allows to update or patch it: whoever has it is likely to set and remove finalizers
+// of its own on objects of the type.
 bool nameFinalizersOf(const std::vector<RoleRule>& rules, const kube::GroupResource& type);
+// The same of the type itself.
+bool nameUpdatesOf(const std::vector<RoleRule>& rules, const kube::GroupResource& type);
 // Some rule allows to update, patch or delete something, whatever it is.
 bool allowAnyWriting(const std::vector<RoleRule>& rules);
 

@@ -69,7 +69,7 @@ std::vector<kube::ObjectKey> WritingRights::partsOf(const kube::ObjectKey& role)
 template <class Allow>
 WritingRights::Ways WritingRights::waysBy(const Binding& binding, Allow allow) const {
   const auto role = roles_.find(binding.role);
-  if (role == roles_.end()) return isDefaultRole(binding.role) ? Ways{} : Ways{{binding.key}};
+  if (role == roles_.end()) return areAllKnown_ || isDefaultRole(binding.role) ? Ways{} : Ways{{binding.key}};
   Ways ways;
   const std::vector<kube::ObjectKey> parts = partsOf(binding.role);
   for (const kube::ObjectKey& part : parts) {
@@ -120,6 +120,16 @@ bool WritingRights::mayUpdate(const Account& account, const kube::ObjectKey& obj
   });
 }
 
+bool WritingRights::dependsOnNames(const kube::GroupResource& type) const {
+  return std::ranges::any_of(roles_,
+                             [&](const auto& role) { return areAboutNames(role.second.rules, type); });
+}
+
+bool WritingRights::isBound(const Account& account) const {
+  return std::ranges::any_of(bindings_,
+                             [&](const Binding& binding) { return binding.accounts.contains(account); });
+}
+
 WritingRights::Ways WritingRights::toActIn(const Account& account, const std::string& namespaceName) const {
   Ways found;
   for (const Binding& binding : bindings_) {
@@ -130,17 +140,40 @@ WritingRights::Ways WritingRights::toActIn(const Account& account, const std::st
   return found;
 }
 
-std::optional<kube::ObjectKey> WritingRights::roleForFinalizersOf(const Account& account,
-                                                                  const kube::GroupResource& type) const {
+template <class HasRule>
+std::optional<kube::ObjectKey> WritingRights::roleOf(const Account& account, const kube::ObjectKey& object,
+                                                     HasRule hasRule) const {
   for (const Binding& binding : bindings_) {
-    if (!binds(binding, account) || !roles_.contains(binding.role)) continue;
+    const std::string& space = binding.key.namespaceName;
+    if (!binds(binding, account) || !roles_.contains(binding.role) ||
+        (!space.empty() && space != namespaceOfRequest(object)))
+      continue;
     std::vector<kube::ObjectKey> roles = partsOf(binding.role);
     roles.push_back(binding.role);
     const auto found = std::ranges::find_if(
-        roles, [&](const kube::ObjectKey& role) { return nameFinalizersOf(roles_.at(role).rules, type); });
+        roles, [&](const kube::ObjectKey& role) { return hasRule(roles_.at(role).rules); });
     if (found != roles.end()) return *found;
   }
   return std::nullopt;
+}
+
+std::optional<kube::ObjectKey> WritingRights::roleForFinalizersOf(const Account& account,
+                                                                  const kube::ObjectKey& object) const {
+  return roleOf(account, object,
+                [&](const std::vector<RoleRule>& rules) { return nameFinalizersOf(rules, object.type); });
+}
+
+std::optional<kube::ObjectKey> WritingRights::roleForUpdatesOf(const Account& account,
+                                                               const kube::ObjectKey& object) const {
+  return roleOf(account, object,
+                [&](const std::vector<RoleRule>& rules) { return nameUpdatesOf(rules, object.type); });
+}
+
+kube::ObjectKey updatedToRemove(const kube::Object& object, const std::string& finalizer) {
+  if (object.key.type != kube::kNamespaces) return object.key;
+  const std::vector<std::string> ofSpec = textsAt(object.content, {"spec", "finalizers"});
+  if (std::ranges::find(ofSpec, finalizer) == ofSpec.end()) return object.key;
+  return {{"", "namespaces/finalize"}, "", object.key.name};
 }
 
 }  // namespace lastout::criticalservice

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/builtin_types.h"
+#include "kube/crd.h"
 #include "kube/fields.h"
 #include "kube/well_known.h"
 
@@ -33,11 +34,13 @@ CalledWebhook webhookOf(const Value& webhook) {
   return result;
 }
 
-// The subresource by which Kubernetes takes its own finalizer off an object of that type; empty: the object
-// itself.
-std::string_view cleanupSubresource(const GroupResource& type) {
-  if (type == kNamespaces) return "finalize";
-  return type == kCustomResourceDefinitions ? std::string_view("status") : std::string_view();
+// What is updated when the controller of the type takes its own finalizer off an object, and before that: the
+// Pods of a Job are counted in its status. Empty: the object itself.
+std::vector<std::string_view> cleanupSubresources(const GroupResource& type) {
+  if (type == kNamespaces) return {"finalize"};
+  if (type == kCustomResourceDefinitions || type == kServices || type == kJobs) return {"status"};
+  if (type == kAppliedManifestWorks) return {"", "status"};
+  return {""};
 }
 
 bool isServed(const Value& version) {
@@ -74,10 +77,7 @@ bool hasCondition(const Value& endpoint, std::string_view name, bool otherwise) 
 
 // All objects are stored in the storage version.
 bool hasOneStoredVersion(const Value& crd) {
-  std::string_view stored;
-  for (const Value& version : listAt(crd, {"spec", "versions"})) {
-    if (isStorage(version)) stored = textAt(version, {"name"});
-  }
+  const std::string_view stored = storageVersionOf(crd);
   const Value::List& storedVersions = listAt(crd, {"status", "storedVersions"});
   return !stored.empty() &&
          std::all_of(storedVersions.begin(), storedVersions.end(), [&](const Value& version) {
@@ -119,8 +119,8 @@ ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const Object
   Labels labelsOfNamespace = namespaceLabels == nullptr ? Labels() : *namespaceLabels;
   labelsOfNamespace.emplace(kNamespaceNameLabel,
                             object.type == kNamespaces ? object.name : object.namespaceName);
-  const auto reaches = [&](std::string_view operation, const GroupResource& type,
-                           std::string_view subresource, const Labels& labelsOfObject) {
+  const auto reachesType = [&](std::string_view operation, const GroupResource& type,
+                               std::string_view subresource, const Labels& labelsOfObject) {
     AdmissionAttributes request{.operation = operation,
                                 .type = type,
                                 .version = {},
@@ -136,16 +136,31 @@ ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const Object
     return webhook.matches.objectSelector.matches(labelsOfObject) && matchesAny &&
            (namespaceLabels == nullptr || matchesNamespace(webhook.matches, request, labelsOfNamespace));
   };
+  // Events are served in two groups, and webhooks are called for requests in an equivalent one, too.
+  const auto reaches = [&](std::string_view operation, const GroupResource& type,
+                           std::string_view subresource, const Labels& labelsOfObject) {
+    return reachesType(operation, type, subresource, labelsOfObject) ||
+           (type == kEvents && reachesType(operation, kEventsOfLater, subresource, labelsOfObject));
+  };
   result.onCreate = reaches("CREATE", object.type, {}, labels);
   result.onUpdate = reaches("UPDATE", object.type, {}, labels);
+  result.onStatus = reaches("UPDATE", object.type, "status", labels);
   result.onDelete = reaches("DELETE", object.type, {}, labels);
-  result.onCleanup = reaches("UPDATE", object.type, cleanupSubresource(object.type), labels);
-  // The scheduler's Binding and the kubelet's TokenRequest have no labels.
-  if (object.type == kPods)
-    result.onStart = reaches("CREATE", kPods, "binding", {}) ||
-                     reaches("CREATE", kServiceAccounts, "token", {}) ||
-                     reaches("UPDATE", kPods, "status", labels);
+  for (const std::string_view subresource : cleanupSubresources(object.type))
+    result.onCleanup = result.onCleanup || reaches("UPDATE", object.type, subresource, labels);
+  result.onVolumeRelease = object.type == kPersistentVolumes && result.onStatus;
+  // The scheduler's Binding and a TokenRequest have no labels.
+  const bool onToken = reaches("CREATE", kServiceAccounts, "token", {});
+  result.onToken = object.type == kServiceAccounts && onToken;
+  if (object.type == kPods) {
+    result.onStop = result.onStatus || result.onDelete;
+    result.onStart = reaches("CREATE", kPods, "binding", {}) || onToken || result.onStatus;
+  }
   return result;
+}
+
+bool isRemovedByStatus(const GroupResource& type, std::string_view finalizer) {
+  return type == kServices && finalizer == kLoadBalancerFinalizer;
 }
 
 std::vector<std::string> servedVersions(const GroupResource& type, const Value* crd,
@@ -175,7 +190,21 @@ std::optional<CallAddress> calledConversionOf(const Value& crd) {
   return hasOneVersion(crd) ? std::nullopt : conversionOf(crd);
 }
 
+std::string_view storageVersionOf(const Value& crd) {
+  std::string_view stored;
+  for (const Value& version : listAt(crd, {"spec", "versions"})) {
+    if (isStorage(version)) stored = textAt(version, {"name"});
+  }
+  return stored;
+}
+
 bool cleanupConverts(const Value& crd) { return !hasOneStoredVersion(crd); }
+
+bool preferredVersionConverts(const Value& crd) {
+  Errors ignored;  // what cannot be understood is left out
+  const std::string preferred = readCrd(crd, {}, ignored).resourceType().version;
+  return cleanupConverts(crd) || storageVersionOf(crd) != preferred;
+}
 
 std::optional<CallAddress> aggregatedServerOf(const Value& apiService) {
   const CallAddress address = addressIn(apiService.find("spec"));
@@ -219,6 +248,17 @@ bool hasEndpointPort(const Value& slice, const Value& service, int64_t port) {
   return called == nullptr || std::any_of(ports.begin(), ports.end(), [&](const Value& one) {
            return textAt(one, {"name"}) == textAt(*called, {"name"});
          });
+}
+
+bool isSliceOf(const Object& slice, const ObjectKey& service) {
+  const auto label = slice.meta.labels.find(std::string(kServiceNameLabel));
+  return slice.key.type == kEndpointSlices && slice.key.namespaceName == service.namespaceName &&
+         label != slice.meta.labels.end() && label->second == service.name;
+}
+
+bool hasAnsweringEndpoint(const Object& slice, const Object& service, int64_t port) {
+  return isSliceOf(slice, service.key) && hasEndpointPort(slice.content, service.content, port) &&
+         std::ranges::any_of(listAt(slice.content, {"endpoints"}), mayAnswer);
 }
 
 std::string lacksTargetPort(const std::string& name) {

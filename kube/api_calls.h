@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/kubernetes_version.h"
@@ -27,13 +28,26 @@ struct CallAddress {
 struct ReviewedOperations {
   bool onCreate = false;
   bool onUpdate = false;  // a patch, too, and with it the removal of a finalizer
+  bool onStatus = false;  // the UPDATE of its status
   bool onDelete = false;
-  // The UPDATE by which Kubernetes takes its own finalizer off: `namespaces/finalize` of a Namespace,
-  // `customresourcedefinitions/status` of a CRD, and of any other object the UPDATE of itself.
+  // The UPDATEs by which the controller of its type takes its own finalizer off: `namespaces/finalize` of a
+  // Namespace, `customresourcedefinitions/status` of a CRD, `services/status` of a Service (the cloud's
+  // controller), `jobs/status` before it of the Pods of a Job, and of any other object the UPDATE of itself;
+  // of an AppliedManifestWork that of the status before it, too.
   bool onCleanup = false;
+  // Of a PersistentVolume: the UPDATE of `persistentvolumes/status` by which it is released, once the claim
+  // to which it is bound is gone. Without that, pv-protection does not let it go (kube::isReleased()).
+  bool onVolumeRelease = false;
   bool onStart = false;  // of a Pod: the CREATE of `pods/binding` or of `serviceaccounts/token`, or the
                          // UPDATE of `pods/status`
-  bool any() const { return onCreate || onUpdate || onDelete || onCleanup || onStart; }
+  // Of a Pod: the UPDATE of `pods/status` by which its node says that it has stopped, or the DELETE after it.
+  bool onStop = false;
+  // Of a ServiceAccount: the CREATE of `serviceaccounts/token`. Controllers need such a token to act as it.
+  bool onToken = false;
+  // Returns true if it is asked about the object itself.
+  bool any() const {
+    return onCreate || onUpdate || onDelete || onCleanup || onVolumeRelease || onStart || onStop;
+  }
 };
 
 // One webhook of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration.
@@ -58,6 +72,10 @@ ReviewedOperations reviewedOperations(const CalledWebhook& webhook, const Object
                                       const Labels& labels, const Labels* namespaceLabels,
                                       const std::vector<std::string>& versions);
 
+// Returns true if the finalizer is taken off objects of that type by an UPDATE of their status
+// (ReviewedOperations::onCleanup): a cloud's controller does so with Services.
+bool isRemovedByStatus(const GroupResource& type, std::string_view finalizer);
+
 // Returns the versions in which API servers serve the type, as far as that is known; empty: in any. `crd`:
 // that of the type; nullptr: there is none.
 std::vector<std::string> servedVersions(const GroupResource& type, const Value* crd,
@@ -69,9 +87,17 @@ std::optional<CallAddress> conversionOf(const Value& crd);
 // served, so that nothing is converted.
 std::optional<CallAddress> calledConversionOf(const Value& crd);
 
+// Returns the version in which the CRD's objects are stored; empty: it names none.
+std::string_view storageVersionOf(const Value& crd);
+
 // True if the clean-up of the deleted CRD may have to convert objects: it reads them in the storage version,
 // and by status.storedVersions some may be stored in another one.
 bool cleanupConverts(const Value& crd);
+
+// True if a DELETE or an UPDATE in the version that clients are to prefer may have to convert objects: that
+// is not the storage version, or some may be stored in another one. The namespace controller and the garbage
+// collector use that version, and so do clients that do not name one.
+bool preferredVersionConverts(const Value& crd);
 
 // Returns the address of the API server behind the APIService; nullopt: the asked API server serves it
 // itself.
@@ -99,6 +125,11 @@ bool isReadyEndpoint(const Value& endpoint);
 bool mayAnswer(const Value& endpoint);
 // True if the Service's EndpointSlice has endpoints for that port: they have a port of the same name.
 bool hasEndpointPort(const Value& slice, const Value& service, int64_t port);
+// True if the EndpointSlice says that it is of this Service.
+bool isSliceOf(const Object& slice, const ObjectKey& service);
+// True if calls to that port of the Service get to an endpoint of the object, as an EndpointSlice of the
+// Service.
+bool hasAnsweringEndpoint(const Object& slice, const Object& service, int64_t port);
 
 // How a Service gets its endpoints.
 enum class EndpointSource : uint8_t {

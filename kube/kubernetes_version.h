@@ -66,6 +66,10 @@ constexpr bool namesBuiltInTypesInSingular(KubernetesVersion version) {
   return version >= KubernetesVersion::V1_36;
 }
 
+// Clients read the discovery of all groups in one answer, which calls a group stale whose API server does not
+// answer (KEP-3352, AggregatedDiscovery).
+constexpr bool aggregatesDiscovery(KubernetesVersion version) { return version >= KubernetesVersion::V1_36; }
+
 // /version tells which versions it emulates and is compatible with (KEP-4330; rest/001).
 constexpr bool tellsEmulatedVersion(KubernetesVersion version) { return version >= KubernetesVersion::V1_36; }
 
@@ -94,6 +98,10 @@ constexpr bool collectorWaitsForAllTypes(KubernetesVersion version) {
 constexpr bool collectsByResourceVersion(KubernetesVersion version) {
   return version >= KubernetesVersion::V1_36;
 }
+
+// The Pods of a Job have its name and uid also by labels of batch.kubernetes.io (1.27), and those of a
+// StatefulSet their number (KEP-4017, 1.28).
+constexpr bool hasLaterPodLabels(KubernetesVersion version) { return version >= KubernetesVersion::V1_36; }
 
 // A user's extra tells by which certificate or token the user is known (KEP-4193; admission/01 and 06).
 constexpr bool tellsCredentials(KubernetesVersion version) { return version >= KubernetesVersion::V1_36; }

@@ -39,7 +39,8 @@ std::string unknownKind(const std::string& apiVersion, const std::string& kind, 
   }
   const std::string near = didYouMean(kind, kinds);
   return "no kind " + inQuotes(kind) + " is known in " + inQuotes(apiVersion) +
-         (near.empty() ? "; a type of your own is known once its CustomResourceDefinition is in the input"
+         (near.empty() ? "; a type of your own is known once its CustomResourceDefinition is in the "
+                         "input; leave out objects of other types"
                        : near);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 #include <string_view>
 
 #include "kube/well_known.h"
@@ -53,6 +54,10 @@ bool mayBeInUse(const Value& volume) {
   return phase.empty() || phase == "Bound";
 }
 
+bool hasToBeReleased(const Value* volume, bool hasClaim) {
+  return hasClaim || (volume != nullptr && textAt(*volume, {"status", "phase"}) == "Bound");
+}
+
 bool isBound(const ObjectKey& claim, const std::optional<ObjectKey>& volumeOfClaim, const ObjectKey& volume,
              const std::optional<ObjectKey>& claimOfVolume) {
   if (claimOfVolume) return *claimOfVolume == claim && volumeOfClaim.value_or(volume) == volume;
@@ -74,6 +79,8 @@ bool hasEnded(const Value& job) {
 
 const std::string& nodeOf(const Object& pod) { return textAt(pod.content, {"spec", "nodeName"}); }
 
+bool isWithoutNode(const Object& pod) { return !pod.meta.uid.empty() && nodeOf(pod).empty(); }
+
 bool isShutDown(const Object& pod) {
   return pod.meta.deletionTimestamp && pod.meta.deletionGracePeriodSeconds == 0;
 }
@@ -94,6 +101,13 @@ bool isOutOfService(const Value& node) {
   const Value::List& taints = listAt(node, {"spec", "taints"});
   return std::any_of(taints.begin(), taints.end(),
                      [](const Value& taint) { return textAt(taint, {"key"}) == kOutOfServiceTaint; });
+}
+
+uint32_t firstOrdinalOf(const Value& statefulSet) {
+  const Value* start = statefulSet.at({"spec", "ordinals", "start"});
+  const int64_t* number = start == nullptr ? nullptr : start->asInteger();
+  const bool isNumber = number != nullptr && *number > 0 && *number <= std::numeric_limits<int32_t>::max();
+  return isNumber ? static_cast<uint32_t>(*number) : 0;
 }
 
 }  // namespace lastout::kube

@@ -2,6 +2,7 @@
 // whether a Node ends its Pods. And whether a Job runs any.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,12 @@ bool isReleased(const Value& volume);
 // Returns true if kube-controller-manager's pv-protection may keep the volume: its phase is Bound, or nothing
 // has told its phase yet.
 bool mayBeInUse(const Value& volume);
+// Returns true if the volume is released in its status before pv-protection lets it go: a claim has it, or
+// its phase is Bound. nullptr: nothing is known of its phase.
+bool hasToBeReleased(const Value* volume, bool hasClaim);
+// Returns the number of the StatefulSet's first Pod, spec.ordinals.start.
+uint32_t firstOrdinalOf(const Value& statefulSet);
+
 // Returns true if the claim is bound to the volume; `volumeOfClaim` and `claimOfVolume`: as of volumeOf() and
 // claimOf().
 bool isBound(const ObjectKey& claim, const std::optional<ObjectKey>& volumeOfClaim, const ObjectKey& volume,
@@ -45,6 +52,9 @@ bool hasEnded(const Value& job);
 
 // Returns the name of the Node that runs the Pod; empty: none does yet.
 const std::string& nodeOf(const Object& pod);
+// Returns true if the cluster from which the Pod was read has given it no Node: kube-controller-manager's
+// pvc-protection lets the claims of such a Pod go. Of a manifest nobody knows which Node it will have.
+bool isWithoutNode(const Object& pod);
 // Returns true if the Pod's kubelet has said that it has stopped: it terminates, without a grace period.
 bool isShutDown(const Object& pod);
 // Returns the Node whose kubelet has to say that the Pod has stopped before it ends; empty: none has to. An

@@ -35,18 +35,22 @@ inline constexpr std::string_view kLastoutGroup = "lastout.dev";
 inline constexpr std::string_view kLastoutVersion = "v1alpha1";
 inline constexpr std::string_view kLastoutApiVersion = "lastout.dev/v1alpha1";
 inline constexpr std::string_view kWorkGroup = "work.open-cluster-management.io";
+inline const GroupResource kAppliedManifestWorks{std::string(kWorkGroup), "appliedmanifestworks"};
 inline constexpr std::string_view kWorkVersion = "v1";
 inline constexpr std::string_view kWorkApiVersion = "work.open-cluster-management.io/v1";
 
 // Types of the core group, and of storage.
 inline const GroupResource kConfigMaps{"", "configmaps"};
+inline const GroupResource kEndpoints{"", "endpoints"};
 inline const GroupResource kEvents{"", "events"};
+inline const GroupResource kEventsOfLater{"events.k8s.io", "events"};  // the same objects
 inline const GroupResource kNamespaces{"", "namespaces"};
 inline const GroupResource kNodes{"", "nodes"};
 inline const GroupResource kPersistentVolumeClaims{"", "persistentvolumeclaims"};
 inline const GroupResource kPersistentVolumes{"", "persistentvolumes"};
 inline const GroupResource kPods{"", "pods"};
 inline const GroupResource kReplicationControllers{"", "replicationcontrollers"};
+inline const GroupResource kResourceClaims{"resource.k8s.io", "resourceclaims"};
 inline const GroupResource kSecrets{"", "secrets"};
 inline const GroupResource kServiceAccounts{"", "serviceaccounts"};
 inline const GroupResource kServices{"", "services"};
@@ -113,6 +117,14 @@ inline constexpr std::string_view kPvControllerFinalizer = "kubernetes.io/pv-con
 inline constexpr std::string_view kResourceClaimFinalizer = "resource.kubernetes.io/delete-protection";
 inline constexpr std::string_view kVacProtectionFinalizer = "kubernetes.io/vac-protection";
 inline constexpr std::string_view kServiceCidrFinalizer = "networking.k8s.io/service-cidr-finalizer";
+// The conditions by which the namespace controller says why a Namespace does not end: what it cannot do, and
+// what is left.
+inline constexpr std::array<std::string_view, 3> kNamespaceFailures = {
+    "NamespaceDeletionDiscoveryFailure", "NamespaceDeletionGroupVersionParsingFailure",
+    "NamespaceDeletionContentFailure"};
+inline constexpr std::string_view kNamespaceContentRemaining = "NamespaceContentRemaining";
+inline constexpr std::string_view kNamespaceFinalizersRemaining = "NamespaceFinalizersRemaining";
+
 // A cloud's controller sets it on a Service of type LoadBalancer, and removes it.
 inline constexpr std::string_view kLoadBalancerFinalizer = "service.kubernetes.io/load-balancer-cleanup";
 // The provisioner of a CSI driver does that with a volume that it is to delete.
@@ -126,7 +138,7 @@ struct UsageFinalizer {
   std::string_view finalizer;
 };
 inline const std::array<UsageFinalizer, 4> kUsageFinalizers{{
-    {{"resource.k8s.io", "resourceclaims"}, kResourceClaimFinalizer},
+    {kResourceClaims, kResourceClaimFinalizer},
     {{"storage.k8s.io", "volumeattributesclasses"}, kVacProtectionFinalizer},
     {{"networking.k8s.io", "servicecidrs"}, kServiceCidrFinalizer},
     {kPersistentVolumes, kPvControllerFinalizer},
@@ -147,6 +159,15 @@ inline constexpr std::string_view kCriteriaFinalizer = "lastout.dev/criteria";
 
 // The label by which an EndpointSlice says whose it is.
 inline constexpr std::string_view kServiceNameLabel = "kubernetes.io/service-name";
+// The label by which it says who writes it, and who does so for Services that have a selector.
+inline constexpr std::string_view kSliceManagerLabel = "endpointslice.kubernetes.io/managed-by";
+inline constexpr std::string_view kSliceController = "endpointslice-controller.k8s.io";
+// The label of the Endpoints and EndpointSlices of a Service without a cluster IP.
+inline constexpr std::string_view kHeadlessLabel = "service.kubernetes.io/headless";
+// The label by which a ControllerRevision says which Pods are of it: that of a DaemonSet, and of a
+// StatefulSet.
+inline constexpr std::string_view kDaemonSetRevisionLabel = "controller-revision-hash";
+inline constexpr std::string_view kStatefulSetRevisionLabel = "controller.kubernetes.io/hash";
 // Before the name of a CSI driver: on a volume while it may be attached, and on its VolumeAttachments.
 inline constexpr std::string_view kAttacherFinalizerPrefix = "external-attacher/";
 

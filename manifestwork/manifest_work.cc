@@ -15,9 +15,7 @@ constexpr std::string_view kShorthandNamespace = "cluster1";
 
 kube::GroupResource manifestWorkType() { return {std::string(kube::kWorkGroup), "manifestworks"}; }
 
-kube::GroupResource appliedManifestWorkType() {
-  return {std::string(kube::kWorkGroup), "appliedmanifestworks"};
-}
+kube::GroupResource appliedManifestWorkType() { return kube::kAppliedManifestWorks; }
 
 kube::GroupResource replicaSetType() { return {std::string(kube::kWorkGroup), "manifestworkreplicasets"}; }
 

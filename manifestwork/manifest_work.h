@@ -32,6 +32,10 @@ inline constexpr std::string_view kAgentNamespace = "open-cluster-management-age
 inline constexpr std::string_view kAgentUser =
     "system:serviceaccount:open-cluster-management-agent:klusterlet-work-sa";
 
+// Where the controllers of a hub run, with that of ManifestWorkReplicaSets, unless it was installed
+// otherwise.
+inline constexpr std::string_view kHubNamespace = "open-cluster-management-hub";
+
 // The finalizer of a ManifestWorkReplicaSet: its controller deletes the works that it has made, and takes it
 // off. Of the group's other two only the first word differs.
 inline constexpr std::string_view kReplicaSetFinalizer =

@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "kube/well_known.h"
 #include "prove/murphi_tables.h"
 
 namespace lastout::prove {
@@ -256,6 +257,11 @@ kube::Errors uncovered(const cluster::Model& model) {
   const auto hasSpecFinalizers = [](const SlotInfo& info) {
     return (info.namespaceBits & ~info.cleanupBit) != 0;
   };
+  const auto hasFinalizerTwice = [](const SlotInfo& info) {
+    return std::ranges::count(info.finalizers, kube::kNamespaceSpecFinalizer) > 1;
+  };
+  if (std::ranges::any_of(model.slots, hasFinalizerTwice))
+    refuse("finalizer kubernetes in the metadata of a Namespace");
   if (std::ranges::any_of(model.slots, hasSpecFinalizers)) refuse("other spec.finalizers of a Namespace");
   if (std::ranges::any_of(model.slots, isUnresolved))
     refuse("owners that the garbage collector cannot look for");

@@ -41,7 +41,7 @@ class TableWriter {
   struct Call {
     Interception whom;
     std::map<Slot, const Interception*> of;
-    bool isApiService = false;
+    bool keepsNamespaces = false;
   };
 
   void collectCalls();
@@ -88,6 +88,24 @@ class TableWriter {
     text_ += murphiFunction(head, variable, otherwise, cases);
   }
 
+  // A function of all controllers and the slots that each acts on.
+  void byRemoval(const std::string& head, const std::string& otherwise,
+                 const std::function<std::string(Slot, const cluster::Removal&)>& value) {
+    std::map<uint32_t, std::string> bodies;
+    for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
+      for (const cluster::Removal& removal : model_.slots[slot].removals) {
+        const std::string one = value(slot, removal);
+        if (one != otherwise)
+          bodies[removal.controller] += "if " + is(slot) + " then return " + one + "; end; ";
+      }
+    }
+    std::vector<MurphiCase> cases;
+    cases.reserve(bodies.size());
+    for (const auto& [controller, body] : bodies)
+      cases.push_back({std::to_string(controller), body + "return " + otherwise + ";"});
+    text_ += murphiFunction(head, "c", otherwise, cases);
+  }
+
   std::string present(Slot slot) const { return "present(" + names_.slot(slot) + ")"; }
   std::string allPresent(const std::vector<Slot>& slots) const {
     std::vector<std::string> all;
@@ -101,7 +119,9 @@ class TableWriter {
   std::string answers(const Interception& whom) const;
   std::string met(const Criterion& criterion) const;
   std::string isMet(const cluster::Ways& ways) const;
-  std::string mayRemove(const RemovalNeeds& needs) const;
+  std::string works(uint32_t controller) const;
+  std::string canRemove(const cluster::Removal& removal) const;
+  std::string mayRemove(Slot slot, const cluster::Removal& removal) const;
   struct GuardOf {
     Slot slot;
     admission::GuardEntry entry;
@@ -163,6 +183,12 @@ void TableWriter::objects() {
          [&](Slot slot) { return names_.finalizer(slot, model_.slots[slot].cleanupBit); });
   bySlot("held_finalizer(s: slot_t): finalizer_t", "f_none",
          [&](Slot slot) { return names_.finalizer(slot, model_.slots[slot].heldBit); });
+  bySlot("claims_stay(s: slot_t): boolean", "true", [&](Slot slot) {
+    std::vector<std::string> all;
+    for (const Slot claim : model_.slots[slot].claims)
+      all.push_back("!terminating(" + names_.slot(claim) + ")");
+    return allOf(all);
+  });
   bySlot("may_start(s: slot_t): boolean", "true",
          [&](Slot slot) { return allPresent(model_.slots[slot].startsWith); });
 }
@@ -217,7 +243,7 @@ void TableWriter::collectCalls() {
   for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
     for (const Interception& one : model_.slots[slot].interceptions) callOf(one).of[slot] = &one;
   }
-  for (const Interception& one : model_.apiServices) callOf(one).isApiService = true;
+  for (const Interception& one : model_.namespaceCalls) callOf(one).keepsNamespaces = true;
 }
 
 std::string TableWriter::answers(const Interception& whom) const {
@@ -235,8 +261,8 @@ void TableWriter::calls() {
            [&](size_t i) { return names_.slot(calls_[i].whom.configuration); });
   byNumber("answers(c: call_t): boolean", "c", "true", calls_.size(),
            [&](size_t i) { return answers(calls_[i].whom); });
-  byNumber("is_api_service(c: call_t): boolean", "c", "false", calls_.size(),
-           [&](size_t i) { return word(calls_[i].isApiService); });
+  byNumber("keeps_namespaces(c: call_t): boolean", "c", "false", calls_.size(),
+           [&](size_t i) { return word(calls_[i].keepsNamespaces); });
   byNumber("converts(c: call_t; s: slot_t): boolean", "c", "false", calls_.size(), [&](size_t i) {
     std::vector<std::string> any;
     for (const auto& [slot, one] : calls_[i].of)
@@ -251,7 +277,10 @@ void TableWriter::calls() {
                if (one->onUpdate) any.push_back(is(slot) + " & o = OnUpdate");
                if (one->onDelete) any.push_back(is(slot) + " & o = OnDelete");
                if (one->onCleanup) any.push_back(is(slot) + " & o = OnCleanup");
+               if (one->onStop) any.push_back(is(slot) + " & o = OnStop");
                if (one->onStart) any.push_back(is(slot) + " & o = OnStart");
+               if (one->onRelease) any.push_back(is(slot) + " & o = OnRelease");
+               if (one->onContent) any.push_back(is(slot) + " & o = OnContent");
              }
              return anyOf(any);
            });
@@ -360,11 +389,30 @@ std::string TableWriter::isMet(const cluster::Ways& ways) const {
   return anyOf(any);
 }
 
-std::string TableWriter::mayRemove(const RemovalNeeds& needs) const {
+std::string TableWriter::works(uint32_t controller) const {
+  const Slot runsIn = model_.controllers[controller].runsIn;
+  if (runsIn == kNone) return "true";
+  std::vector<std::string> all{hasReadyPod(runsIn)};
+  for (const cluster::Ways& ways : model_.slots[runsIn].rights) all.push_back(isMet(ways));
+  return allOf(all);
+}
+
+std::string TableWriter::canRemove(const cluster::Removal& removal) const {
   std::vector<std::string> all;
-  for (const Slot slot : needs.waitsFor) all.push_back("!" + present(slot));
-  for (const RemovalNeeds::Need& need : needs.needs) {
-    all.push_back(isMet(need.ways));
+  for (const Slot slot : removal.needs.waitsFor) all.push_back("!" + present(slot));
+  for (const RemovalNeeds::Need& need : removal.needs.needs) all.push_back(isMet(need.ways));
+  return allOf(all);
+}
+
+// That the controller itself works is a condition of the rule.
+std::string TableWriter::mayRemove(Slot slot, const cluster::Removal& removal) const {
+  std::vector<std::string> all{canRemove(removal)};
+  for (const uint32_t controller : removal.needs.candidates) {
+    for (const cluster::Removal& other : model_.slots[slot].removals) {
+      if (other.controller != controller || controller == removal.controller) continue;
+      all.push_back(works(controller));
+      all.push_back(canRemove(other));
+    }
   }
   return allOf(all);
 }
@@ -377,27 +425,29 @@ void TableWriter::controllers() {
     std::vector<std::string> any;
     for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
       for (const cluster::Removal& removal : model_.slots[slot].removals)
-        if (removal.controller == controller) any.push_back(condition(slot, removal));
+        if (removal.controller == controller && removal.isCandidate())
+          any.push_back(condition(slot, removal));
     }
     return anyOf(any);
   };
   byNumber("finalizer_of(c: controller_t): finalizer_t", "c", "f_none", count,
            [&](size_t i) { return names_.finalizerNamed(model_.controllers[i].finalizer); });
-  byNumber("works(c: controller_t): boolean", "c", "false", count, [&](size_t i) {
-    const Slot runsIn = model_.controllers[i].runsIn;
-    if (runsIn == kNone) return std::string("true");
-    std::vector<std::string> all{hasReadyPod(runsIn)};
-    for (const cluster::Ways& ways : model_.slots[runsIn].rights) all.push_back(isMet(ways));
-    return allOf(all);
-  });
+  byNumber("works(c: controller_t): boolean", "c", "false", count,
+           [&](size_t i) { return works(static_cast<uint32_t>(i)); });
   byNumber("acts_on(c: controller_t; s: slot_t): boolean", "c", "false", count, [&](size_t i) {
     return removals(i, [this](Slot slot, const cluster::Removal&) { return is(slot); });
   });
   byNumber("may_remove(c: controller_t; s: slot_t): boolean", "c", "false", count, [&](size_t i) {
     return removals(i, [this](Slot slot, const cluster::Removal& removal) {
-      return is(slot) + " & " + mayRemove(removal.needs);
+      return is(slot) + " & " + mayRemove(slot, removal);
     });
   });
+  byRemoval("removal_request(c: controller_t; s: slot_t): operation_t", "OnUpdate",
+            [](Slot, const cluster::Removal& removal) -> std::string {
+              return removal.request == &Interception::onCleanup ? "OnCleanup" : "OnUpdate";
+            });
+  byRemoval("reported_to(c: controller_t; s: slot_t): slot_t", "nobody",
+            [this](Slot, const cluster::Removal& removal) { return names_.slot(removal.needs.reportsTo); });
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "prove/proof_report.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "replay/goal.h"
 #include "replay/stuck.h"
 
 namespace lastout::prove {
@@ -55,8 +57,10 @@ class Reporter {
     const replay::MomentOf inStep = [](const replay::Happening& happening) {
       return "in step " + std::to_string(happening.number);
     };
-    const replay::Stuckness why = replay::explainStuck(machine_, names_, end.left, end.state, told.log,
-                                                       ready_.scenario.unremoved, inStep);
+    std::vector<Slot> left = end.left;
+    std::ranges::copy(replay::awaitedBySteps(compiled_, end.state), std::back_inserter(left));
+    const replay::Stuckness why =
+        replay::explainStuck(machine_, names_, left, end.state, told.log, ready_.scenario.unremoved, inStep);
     for (const replay::StillThere& each : why.objects) {
       report.leftovers.push_back({names_.of(each.object), each.reasons});
       if (each.isUnasked && ready_.scenario.isOfDeletions)

@@ -136,7 +136,7 @@ void writeStuck(replay::Writer& writer, const StuckReport& stuck, const replay::
   if (!stuck.leftovers.empty()) writeObjects(writer, "Still there then, and why", stuck.leftovers);
   if (!stuck.missing.empty()) writeObjects(writer, "Expected to exist, and not there then", stuck.missing);
   if (stuck.ring.empty()) return;
-  writer.heading("They wait for each other");
+  writer.heading(stuck.ring.size() == 1 ? "It waits for itself" : "They wait for each other");
   for (const std::string& object : stuck.ring) writer.line("    " + object + ", for");
   writer.line("    " + stuck.ring.front());
 }

@@ -1,15 +1,17 @@
 // Assumptions about what API servers call: webhooks, conversion webhooks, APIServices and admission policies.
 #include <algorithm>
 #include <initializer_list>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "cluster/unwritten.h"
 #include "criticalservice/dependencies.h"
-#include "criticalservice/pod_needs.h"
+#include "criticalservice/validation.h"
 #include "kube/api_calls.h"
-#include "kube/fields.h"
 #include "kube/messages.h"
-#include "kube/selector.h"
+#include "kube/pods.h"
 #include "kube/well_known.h"
 #include "replay/assumption_notes.h"
 
@@ -22,44 +24,11 @@ using cluster::Slot;
 using cluster::SlotInfo;
 
 constexpr size_t kMostUnwritten = 3;  // by name, in one sentence
+const std::string kSystemNamespace(criticalservice::kExcludedNamespace);
 
 bool isCondition(const kube::Value& content, std::string_view type, std::string_view status) {
   const kube::Value* condition = kube::statusCondition(content, type);
   return condition != nullptr && kube::textAt(*condition, {"status"}) == status;
-}
-
-// {resourceRules, excludeResourceRules, namespaceSelector, objectSelector}; `everything`: no rules are all.
-kube::CalledWebhook matchedBy(const kube::Value* resources, bool everything) {
-  kube::CalledWebhook matched;
-  kube::Errors ignored;  // what cannot be understood is left out
-  const auto readRules = [&](std::string_view field, std::vector<kube::RuleWithOperations>& rules) {
-    if (resources == nullptr || resources->asMap() == nullptr) return;
-    kube::Fields fields(*resources, "", "", ignored);
-    for (kube::Fields& rule : fields.items(field)) {
-      rules.push_back(kube::readRule(rule));
-      rules.back().names = rule.strings("resourceNames");
-    }
-  };
-  readRules("resourceRules", matched.matches.rules);
-  readRules("excludeResourceRules", matched.matches.excluded);
-  if (resources != nullptr) {
-    matched.matches.namespaceSelector = kube::selectorIn(*resources, "namespaceSelector");
-    matched.matches.objectSelector = kube::selectorIn(*resources, "objectSelector");
-  }
-  if (everything && matched.matches.rules.empty()) {
-    kube::RuleWithOperations& all = matched.matches.rules.emplace_back();
-    all.operations = all.groups = all.versions = all.resources = {"*"};
-  }
-  return matched;
-}
-
-// A MutatingAdmissionPolicy cannot match DELETE; its `*` means all other operations.
-void leaveOutDeletes(kube::CalledWebhook& policy) {
-  for (kube::RuleWithOperations& rule : policy.matches.rules) {
-    if (std::ranges::find(rule.operations, "*") != rule.operations.end())
-      rule.operations = {"CREATE", "UPDATE", "CONNECT"};
-    std::erase(rule.operations, "DELETE");
-  }
 }
 
 class CalledByApiServers {
@@ -68,7 +37,10 @@ class CalledByApiServers {
 
   void find() {
     findReleased();
-    findUnwritten();
+    const bool isAnybodyAsked = std::ranges::any_of(notes_.manifests, [](const auto& one) {
+      return one.first.type.group == kube::kAdmissionRegistrationGroup;
+    });
+    if (isAnybodyAsked) findUnwritten();
     for (const auto& [key, object] : notes_.manifests) {
       for (const kube::CalledWebhook& webhook : kube::webhooksOf(key.type, object->content))
         addWebhook(*object, webhook);
@@ -82,11 +54,12 @@ class CalledByApiServers {
   }
 
  private:
-  // Returns true if something updates the object before it goes: a controller that removes a finalizer, or
-  // the garbage collector, which removes its own finalizers and single ownerReferences.
+  // Returns true if something updates the object before it goes: a controller that removes a finalizer, also
+  // that of Jobs, or the garbage collector, which removes its own finalizers and single ownerReferences.
   bool isUpdatedToGo(const SlotInfo& info, Slot slot) const {
     return !info.removals.empty() || info.heldBit != 0 || info.policyBits != 0 || info.keptBit != 0 ||
-           info.owners.size() > 1 || released_.contains(slot);
+           info.owners.size() > 1 || released_.contains(slot) ||
+           cluster::isTrackedByJob(model_, slot, notes_.object(info.key));
   }
 
   // Finds the objects that may get a finalizer of the garbage collector, and the dependents that it orphans.
@@ -122,85 +95,65 @@ class CalledByApiServers {
 
   kube::ReviewedOperations reviewedOf(const kube::CalledWebhook& webhook, const SlotInfo& info,
                                       Slot slot) const {
-    const Slot space = info.key.type == kube::kNamespaces ? slot : info.namespaceSlot;
+    const Slot space = notes_.spaceOf(slot);
     return kube::reviewedOperations(webhook, info.key, info.forms.front().labels,
                                     space == kNone ? nullptr : &model_.slots[space].forms.front().labels,
-                                    kube::servedVersions(info.key.type, crdOf(info)));
-  }
-
-  // Returns the manifest of the CRD that defines the object's type; nullptr: there is none.
-  const kube::Value* crdOf(const SlotInfo& info) const {
-    const kube::Object* crd = notes_.object(kube::crdKey(info.key.type));
-    return crd == nullptr ? nullptr : &crd->content;
+                                    notes_.servedVersionsOf(info.key.type));
   }
 
   // Returns true if the API server asks it about a request by which the object ends.
   bool isAskedAbout(const kube::CalledWebhook& webhook, const SlotInfo& info, Slot slot) const {
     const kube::ReviewedOperations reviewed = reviewedOf(webhook, info, slot);
-    return reviewed.onDelete || (reviewed.onUpdate && isUpdatedToGo(info, slot)) ||
-           (reviewed.onCleanup && info.cleanupBit != 0);
-  }
-  bool isAskedAboutGoal(const kube::CalledWebhook& webhook) const {
-    const auto isAsked = [&](Slot slot) { return isAskedAbout(webhook, model_.slots[slot], slot); };
-    const auto isWritten = [&](Slot slot) { return reviewedOf(webhook, model_.slots[slot], slot).onUpdate; };
-    return std::ranges::any_of(notes_.compiled.goal, isAsked) || std::ranges::any_of(released_, isWritten);
+    return reviewed.onDelete || reviewed.onStop || (reviewed.onUpdate && isUpdatedToGo(info, slot)) ||
+           (reviewed.onCleanup && hasCleanup(info)) || (reviewed.onVolumeRelease && isReleasedToGo(info));
   }
 
-  // Returns how the address is reached, if the machine cannot tell whether anybody answers there: "it is
-  // reached by URL"; empty: it can tell.
-  std::string reachedBy(const kube::CallAddress& address) const {
-    if (address.isUrl()) return "it is reached by URL";
-    const std::string service = address.service.namespaceName + "/" + address.service.name;
-    const kube::Object* source = notes_.object(address.service);
-    if (source == nullptr || !kube::whyUnreachable(source->content, address.port).empty()) return {};
-    switch (kube::endpointSourceOf(source->content)) {
-      case kube::EndpointSource::ByHand:
-        return "its Service " + service + " has no selector, so somebody writes its endpoints";
-      case kube::EndpointSource::External:
-        return "its Service " + service + " leads out of the cluster";
-      case kube::EndpointSource::Pods:
-        break;
-    }
-    for (const auto& [key, one] : notes_.manifests) {
-      if (isUnfollowed(key) && isBehind(*source, address.port, *one))
-        return "the Pods of " + notes_.nameOf(key) + ", behind its Service " + service + ", are not followed";
-    }
-    return {};
+  bool isReleasedToGo(const SlotInfo& volume) const {
+    const kube::Object* source = notes_.object(volume.key);
+    return kube::hasToBeReleased(source == nullptr ? nullptr : &source->content, !volume.children.empty());
   }
 
-  // Returns true if calls to that port of the Service reach Pods of the object.
-  static bool isBehind(const kube::Object& service, int64_t port, const kube::Object& object) {
-    return criticalservice::isBehind(service, object) &&
-           criticalservice::hasPortNamed(object, kube::targetPortName(service.content, port));
+  // Returns true if a controller of Kubernetes, of the cloud or of works takes its own finalizer off the
+  // object, or off the Pods of the Job.
+  static bool hasCleanup(const SlotInfo& info) {
+    return info.cleanupBit != 0 || info.kind == cluster::SlotKind::Job ||
+           std::ranges::any_of(info.finalizers, [&](const std::string& finalizer) {
+             return kube::isRemovedByStatus(info.key.type, finalizer);
+           });
   }
 
-  // Returns true if the machine does not run the Pods of the object's type; Transition::fails() goes by the
-  // same.
-  bool isUnfollowed(const kube::ObjectKey& key) const {
-    const auto slot = model_.find(key);
-    return slot && model_.slots[*slot].kind == cluster::SlotKind::Plain;
-  }
-
-  bool hasPodsBehind(const kube::CallAddress& address) const {
-    const kube::Object* source = notes_.object(address.service);
-    return source != nullptr && kube::whyUnreachable(source->content, address.port).empty() &&
-           std::ranges::any_of(notes_.manifests,
-                               [&](const auto& one) { return isBehind(*source, address.port, *one.second); });
+  // All of these: a webhook, or a policy and its binding.
+  using Asked = std::initializer_list<const kube::CalledWebhook*>;
+  bool areAskedAboutGoal(Asked all) const {
+    const auto areAsked = [&](Slot slot) {
+      return std::ranges::all_of(
+          all, [&](const kube::CalledWebhook* one) { return isAskedAbout(*one, model_.slots[slot], slot); });
+    };
+    const auto areAskedToRelease = [&](Slot slot) {
+      return std::ranges::all_of(all, [&](const kube::CalledWebhook* one) {
+        return reviewedOf(*one, model_.slots[slot], slot).onUpdate;
+      });
+    };
+    return std::ranges::any_of(notes_.compiled.goal, areAsked) ||
+           std::ranges::any_of(released_, areAskedToRelease);
   }
 
   void addWebhook(const kube::Object& configuration, const kube::CalledWebhook& webhook) {
     if (webhook.isOfLastout()) return;
     const std::string name = "the webhook " + configuration.key.name + "/" + webhook.name;
-    if (!webhook.failureIsIgnored) addJobTracking(configuration, webhook, name);
-    if (!webhook.failureIsIgnored && !webhook.address.isUrl()) addLeases(configuration, webhook, name);
-    const std::vector<std::string> unwritten = unwrittenFor({&webhook});
-    if (!isAskedAboutGoal(webhook) && unwritten.empty()) return;
-    const std::string reached = reachedBy(webhook.address);
+    if (!webhook.failureIsIgnored && !webhook.address.isUrl())
+      addControllers(configuration, {&webhook}, name + " answers",
+                     endsWithNamespaces() && notes_.reachedBy(webhook.address).empty());
+    if (!webhook.failureIsIgnored && notes_.mayNotAnswer(webhook.address))
+      addStatusWrites(configuration, webhook, name);
+    const std::vector<cluster::UnwrittenObject> unwritten = unwrittenFor({&webhook});
+    if (!areAskedAboutGoal({&webhook}) && unwritten.empty()) return;
+    const std::string reached = notes_.reachedBy(webhook.address);
     if (!reached.empty()) {
       notes_.add(
           configuration.key,
           name + (webhook.failureIsIgnored ? " allows, if it answers: " : " answers and allows: ") + reached);
-    } else if (hasPodsBehind(webhook.address)) {
+    } else if (notes_.hasPodsBehind(webhook.address)) {
       notes_.add(configuration.key,
                  name + " allows what it is asked about: its Pods are followed, not its answers");
     }
@@ -208,12 +161,34 @@ class CalledByApiServers {
       addWhatItIsAskedAbout(configuration, webhook, name, unwritten);
   }
 
+  // Adds the controllers that may write the status of an object before they remove its finalizer.
+  void addStatusWrites(const kube::Object& configuration, const kube::CalledWebhook& webhook,
+                       const std::string& name) {
+    std::map<uint32_t, std::vector<Slot>> written;  // by controller
+    for (const Slot slot : notes_.compiled.goal) {
+      const SlotInfo& info = model_.slots[slot];
+      const kube::ReviewedOperations reviewed = reviewedOf(webhook, info, slot);
+      if (!reviewed.onStatus || reviewed.onUpdate || info.crd == kNone) continue;
+      for (const cluster::Removal& removal : info.removals)
+        if (removal.isCandidate()) written[removal.controller].push_back(slot);
+    }
+    for (const auto& [controller, objects] : written)
+      notes_.add(configuration.key,
+                 name + " answers, or controller " + model_.controllers[controller].name +
+                     " removes its finalizer from " + notes_.names.list(objects) +
+                     " without writing a status first: the files do not say whether it does");
+  }
+
   // Adds what the machine does not follow of a webhook whose failures count, and of whose Pods it knows.
   void addWhatItIsAskedAbout(const kube::Object& configuration, const kube::CalledWebhook& webhook,
-                             const std::string& name, const std::vector<std::string>& unwritten) {
-    if (!unwritten.empty())
-      notes_.add(configuration.key, name + " answers when " + kube::listed(unwritten, kMostUnwritten) +
-                                        (unwritten.size() == 1 ? " is" : " are") +
+                             const std::string& name,
+                             const std::vector<cluster::UnwrittenObject>& unwritten) {
+    std::vector<std::string> mayGo;  // the machine follows the others
+    for (const cluster::UnwrittenObject& one : unwritten)
+      if (!one.stays) mayGo.push_back(kube::toString(one.key));
+    if (!mayGo.empty())
+      notes_.add(configuration.key, name + " answers when " + kube::listed(mayGo, kMostUnwritten) +
+                                        (mayGo.size() == 1 ? " is" : " are") +
                                         " deleted: Kubernetes makes that by itself, and no file has it");
     if (webhook.hasMatchConditions)
       notes_.add(configuration.key,
@@ -225,76 +200,69 @@ class CalledByApiServers {
                      "the versions of requests are not followed");
   }
 
-  // Returns the names of what all of these are asked about when it is deleted, of findUnwritten().
-  std::vector<std::string> unwrittenFor(std::initializer_list<const kube::CalledWebhook*> asked) const {
-    std::vector<std::string> names;
-    for (const auto& made : unwritten_) {
-      const kube::Labels& labels = model_.slots[made.second].forms.front().labels;
+  // Returns those of findUnwritten() whose deletion all of these are asked about.
+  std::vector<cluster::UnwrittenObject> unwrittenFor(Asked asked) const {
+    std::vector<cluster::UnwrittenObject> found;
+    for (const cluster::UnwrittenObject& made : unwritten_) {
       const auto isAsked = [&](const kube::CalledWebhook* one) {
-        return kube::reviewedOperations(*one, made.first, {}, &labels, {"v1"}).onDelete;
+        return cluster::isReviewedAtEnd(model_, *one, made);
       };
-      if (std::ranges::all_of(asked, isAsked)) names.push_back(kube::toString(made.first));
+      if (std::ranges::all_of(asked, isAsked)) found.push_back(made);
     }
-    return names;
+    return found;
   }
 
-  // Finds what Kubernetes makes in the Namespaces that are to end, and no file has: a ConfigMap and a
-  // ServiceAccount in each, EndpointSlices beside Services, and Events beside Pods.
+  // Finds what Kubernetes makes in the Namespaces that are to end, and no file has.
   void findUnwritten() {
-    std::set<std::pair<std::string, kube::GroupResource>>
-        there;  // types by the Namespace that has some of them
-    for (const SlotInfo& info : model_.slots) there.emplace(info.key.namespaceName, info.key.type);
-    for (const Slot slot : notes_.compiled.goal) {
-      if (model_.slots[slot].kind != cluster::SlotKind::Namespace) continue;
-      const std::string& space = model_.slots[slot].key.name;
-      const auto add = [&](const kube::GroupResource& type, const char* name) {
-        const kube::ObjectKey key{type, space, name};
-        if (notes_.object(key) == nullptr) unwritten_.emplace_back(key, slot);
-      };
-      const auto has = [&](const kube::GroupResource& type) { return there.contains({space, type}); };
-      add(kube::kConfigMaps, "kube-root-ca.crt");
-      add(kube::kServiceAccounts, "default");
-      if (has(kube::kServices) && !has(kube::kEndpointSlices)) add(kube::kEndpointSlices, "*");
-      if (has(kube::kPods) && !has(kube::kEvents)) add(kube::kEvents, "*");
+    std::vector<const kube::Object*> sources;
+    for (const SlotInfo& info : model_.slots) sources.push_back(notes_.object(info.key));
+    unwritten_ = cluster::unwrittenObjects(model_, sources);
+    std::erase_if(unwritten_,
+                  [this](const cluster::UnwrittenObject& one) { return !notes_.isGoal(one.space); });
+  }
+
+  // Adds what may keep kube-controller-manager, which deletes the content of Namespaces and collects garbage,
+  // from working, or a controller of the files from renewing its Lease. `answers`: "the webhook
+  // checks/c.example.com answers". `isFollowed`: the machine stops with kube-controller-manager.
+  void addControllers(const kube::Object& about, Asked asked, const std::string& answers,
+                      bool isFollowed = false) {
+    const bool areAskedAboutLeader = std::ranges::all_of(
+        asked, [&](const kube::CalledWebhook* one) { return cluster::isAskedAboutLeader(model_, *one); });
+    if (areAskedAboutLeader && !isFollowed)
+      notes_.add(about.key, answers +
+                                " as long as anything is deleted: it is asked about the Lease of "
+                                "kube-controller-manager, which ends without it");
+    const kube::ObjectKey account{kube::kServiceAccounts, kSystemNamespace, "generic-garbage-collector"};
+    if (areAsked(asked, account, &kube::ReviewedOperations::onToken))
+      notes_.add(about.key, answers +
+                                " as long as anything is deleted: it is asked about tokens of the "
+                                "ServiceAccounts in namespace " +
+                                kSystemNamespace + ", as which kube-controller-manager may work");
+    for (const cluster::FinalizerController& controller : model_.controllers) {
+      if (controller.runsIn == kNone) continue;
+      const std::string& space = model_.slots[controller.runsIn].key.namespaceName;
+      if (areAsked(asked, {kube::kLeases, space, controller.name}, &kube::ReviewedOperations::onUpdate))
+        notes_.add(about.key, answers + " while controller " + controller.name +
+                                  " has work: it is asked about the Leases in namespace " + space +
+                                  ", by which replicas elect one that works");
     }
   }
 
-  // Adds the webhook if it may keep kube-controller-manager, which deletes the content of Namespaces and
-  // collects garbage, from renewing its Lease.
-  void addLeases(const kube::Object& configuration, const kube::CalledWebhook& webhook,
-                 const std::string& name) {
-    const kube::ObjectKey lease{kube::kLeases, "kube-system", "kube-controller-manager"};
-    const kube::Labels labels{{std::string(kube::kNamespaceNameLabel), lease.namespaceName}};
-    if (kube::reviewedOperations(webhook, lease, {}, &labels, {"v1"}).onUpdate)
-      notes_.add(configuration.key, name + " answers as long as anything is deleted: it is asked about " +
-                                        kube::toString(lease) +
-                                        ", without which kube-controller-manager ends");
-  }
-
-  // Adds the webhook if it may keep the Job controller from removing its finalizer, which the machine leaves
-  // out.
-  void addJobTracking(const kube::Object& configuration, const kube::CalledWebhook& webhook,
-                      const std::string& name) {
-    std::vector<Slot> pods;
-    for (const Slot slot : notes_.compiled.goal) {
+  // Returns true if all of the goal are Namespaces, or go with one of them: the machine ends no Namespace
+  // without kube-controller-manager.
+  bool endsWithNamespaces() const {
+    return std::ranges::all_of(notes_.compiled.goal, [this](Slot slot) {
       const SlotInfo& info = model_.slots[slot];
-      if (isTracked(info) && reviewedOf(webhook, info, slot).onUpdate) pods.push_back(slot);
-    }
-    if (!pods.empty())
-      notes_.add(configuration.key, name + " lets the Job controller take finalizer " +
-                                        std::string(kube::kJobTrackingFinalizer) + " off " +
-                                        notes_.names.list(pods) + ": that request is not followed");
+      return info.kind == cluster::SlotKind::Namespace ||
+             (info.namespaceSlot != kNone && notes_.isGoal(info.namespaceSlot));
+    });
   }
 
-  // Returns true for a Pod of a Job, or of a Job that is gone.
-  bool isTracked(const SlotInfo& info) const {
-    if (info.kind != cluster::SlotKind::Pod) return false;
-    const auto isJob = [this](const cluster::OwnerLink& link) {
-      return link.owner != kNone && model_.slots[link.owner].kind == cluster::SlotKind::Job;
-    };
-    const kube::Object* pod = notes_.object(info.key);
-    return std::ranges::any_of(info.owners, isJob) ||
-           (pod != nullptr && kube::hasFinalizer(pod->meta, kube::kJobTrackingFinalizer));
+  // Returns true if all are asked about the request for an object that is in no file.
+  bool areAsked(Asked asked, const kube::ObjectKey& key, bool kube::ReviewedOperations::*request) const {
+    return std::ranges::all_of(asked, [&](const kube::CalledWebhook* one) {
+      return cluster::reviewsOfUnwritten(model_, *one, key).*request;
+    });
   }
 
   static bool namesVersions(const kube::CalledWebhook& webhook) {
@@ -306,16 +274,57 @@ class CalledByApiServers {
   void addConversion(const kube::Object& crd) {
     const auto address = kube::calledConversionOf(crd.content);
     const auto slot = model_.find(crd.key);
+    const bool preferredConverts = address && kube::preferredVersionConverts(crd.content);
     const bool concerns = slot && std::ranges::any_of(notes_.compiled.goal, [&](Slot goal) {
-                            return model_.slots[goal].crd == *slot;
+                            return model_.slots[goal].crd == *slot &&
+                                   (preferredConverts || isUpdatedToGo(model_.slots[goal], goal));
                           });
-    const std::string reached = address && concerns ? reachedBy(*address) : std::string();
+    const std::string reached = address && concerns ? notes_.reachedBy(*address) : std::string();
     if (!reached.empty())
       notes_.add(crd.key, "the conversion webhook of " + notes_.nameOf(crd.key) + " answers: " + reached);
+    else if (address)
+      addConvertedOwners(crd);
     if (address && slot && kube::collectorWaitsForAllTypes(model_.kubernetes) && typesGo() &&
         collectorIsNeeded())
       notes_.add(crd.key, "the garbage collector goes on while " + notes_.nameOf(crd.key) +
                               " cannot be listed: in 1.26 it stops then, once a type has come or gone");
+  }
+
+  // Adds the owners of the type that the garbage collector looks for while they are there, in a version that
+  // has to be converted: that which the ownerReference names.
+  void addConvertedOwners(const kube::Object& crd) {
+    const kube::GroupResource type = kube::definedBy(crd.key.name);
+    const std::vector<std::string> served = notes_.servedVersionsOf(type);
+    for (const auto& [key, dependent] : notes_.manifests) {
+      for (const kube::OwnerReference& owner : dependent->meta.ownerReferences) {
+        const std::string version(kube::versionOf(owner.apiVersion));
+        const bool converts =
+            kube::cleanupConverts(crd.content) || version != kube::storageVersionOf(crd.content);
+        const auto slot = ownerOfType(key, owner, type);
+        if (slot && converts && std::ranges::find(served, version) != served.end() &&
+            isLookedFor(*slot, *dependent))
+          notes_.add(crd.key, "the conversion webhook of " + notes_.nameOf(crd.key) +
+                                  " answers when the garbage collector looks for " +
+                                  notes_.nameOf(model_.slots[*slot].key) + ", which " + notes_.nameOf(key) +
+                                  " names as its owner in " + version);
+      }
+    }
+  }
+
+  // Returns the owner if it is of the type and in the model.
+  std::optional<Slot> ownerOfType(const kube::ObjectKey& dependent, const kube::OwnerReference& owner,
+                                  const kube::GroupResource& type) const {
+    const kube::ResourceType* named =
+        notes_.scenario.types.findKind(kube::groupOf(owner.apiVersion), owner.kind);
+    if (named == nullptr || named->type != type) return std::nullopt;
+    return model_.find({type, named->namespaced ? dependent.namespaceName : std::string(), owner.name});
+  }
+
+  // Returns true if the goal depends on whether the collector finds this owner: it waits for the dependent in
+  // the foreground, or the dependent has other owners, too.
+  bool isLookedFor(Slot owner, const kube::Object& dependent) const {
+    const bool isLookedAt = released_.contains(owner) || dependent.meta.ownerReferences.size() > 1;
+    return isLookedAt && (notes_.isGoal(owner) || notes_.isGoal(dependent.key));
   }
 
   // Returns true if discovery changes: a type goes, or an APIService.
@@ -335,15 +344,32 @@ class CalledByApiServers {
 
   void addApiService(const kube::Object& apiService) {
     const auto address = kube::aggregatedServerOf(apiService.content);
-    const bool endsNamespaces = std::ranges::any_of(notes_.compiled.goal, [&](Slot slot) {
-      return model_.slots[slot].kind == cluster::SlotKind::Namespace;
-    });
-    const std::string reached = address && endsNamespaces ? reachedBy(*address) : std::string();
+    const bool endsNamespaces = notes_.hasGoal(cluster::SlotKind::Namespace);
+    const std::string reached = address && endsNamespaces ? notes_.reachedBy(*address) : std::string();
     if (!reached.empty()) notes_.add(apiService.key, notes_.nameOf(apiService.key) + " answers: " + reached);
-    if (reached.empty() && address && endsNamespaces && hasPodsBehind(*address) &&
+    if (reached.empty() && address && endsNamespaces && notes_.hasPodsBehind(*address) &&
         isCondition(apiService.content, "Available", "False"))
       notes_.add(apiService.key,
                  notes_.nameOf(apiService.key) + " answers: its condition Available is False");
+    if (address) addShadowedTypes(apiService);
+  }
+
+  // Adds the types of the goal whose CRD serves what the APIService sends to another API server: API servers
+  // follow the APIService.
+  void addShadowedTypes(const kube::Object& apiService) {
+    const std::string& group = kube::textAt(apiService.content, {"spec", "group"});
+    const std::string& version = kube::textAt(apiService.content, {"spec", "version"});
+    std::set<kube::GroupResource> types;
+    for (const Slot slot : notes_.compiled.goal) {
+      const kube::GroupResource& type = model_.slots[slot].key.type;
+      if (type.group != group || types.contains(type)) continue;
+      const std::vector<std::string> served = notes_.servedVersionsOf(type);
+      if (std::ranges::find(served, version) != served.end()) types.insert(type);
+    }
+    for (const kube::GroupResource& type : types)
+      notes_.add(apiService.key, kube::toString(type) + " can be deleted: " + notes_.nameOf(apiService.key) +
+                                     " sends the requests in " + group + "/" + version +
+                                     " to another API server, which is not followed");
   }
 
   // Adds the policy of a binding, by which alone it does something. A mutating policy refuses a request if
@@ -355,23 +381,27 @@ class CalledByApiServers {
                         });
     const kube::Object* policy =
         notes_.object({type, "", kube::textAt(binding.content, {"spec", "policyName"})});
-    if (policy == nullptr || !denies) return;
-    kube::CalledWebhook matched = matchedBy(policy->content.at({"spec", "matchConstraints"}), false);
-    if (type == kube::kMutatingAdmissionPolicies) leaveOutDeletes(matched);
-    const kube::CalledWebhook bound = matchedBy(binding.content.at({"spec", "matchResources"}), true);
-    const bool concerns = std::ranges::any_of(notes_.compiled.goal, [&](Slot slot) {
-      const SlotInfo& info = model_.slots[slot];
-      return isAskedAbout(matched, info, slot) && isAskedAbout(bound, info, slot);
-    });
-    if (concerns || !unwrittenFor({&matched, &bound}).empty())
-      notes_.add(policy->key, "the " + kind + " " + policy->key.name +
-                                  " allows what it matches: its expressions are not evaluated");
+    const bool failsWithoutParameters = policy != nullptr &&
+                                        policy->content.at({"spec", "paramKind"}) != nullptr &&
+                                        kube::textAt(policy->content, {"spec", "failurePolicy"}) != "Ignore";
+    if (policy == nullptr || (!denies && !failsWithoutParameters)) return;
+    const kube::CalledWebhook matched = requestsOfPolicy(*policy);
+    const kube::CalledWebhook bound = requestsOfBinding(binding);
+    const std::string name = "the " + kind + " " + policy->key.name;
+    addControllers(*policy, {&matched, &bound}, name + " allows what it matches");
+    if (!areAskedAboutGoal({&matched, &bound}) && unwrittenFor({&matched, &bound}).empty()) return;
+    if (denies)
+      notes_.add(policy->key, name + " allows what it matches: its expressions are not evaluated");
+    else
+      notes_.add(policy->key, name +
+                                  " finds its parameters: without them it denies what it matches, also "
+                                  "where its binding only audits or warns");
   }
 
   AssumptionNotes& notes_;
   const cluster::Model& model_;
-  std::set<Slot> released_;                                  // of findReleased()
-  std::vector<std::pair<kube::ObjectKey, Slot>> unwritten_;  // of findUnwritten(), each with its Namespace
+  std::set<Slot> released_;                          // of findReleased()
+  std::vector<cluster::UnwrittenObject> unwritten_;  // of findUnwritten()
 };
 
 }  // namespace

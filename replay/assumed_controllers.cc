@@ -21,6 +21,9 @@ using cluster::kNone;
 using cluster::Slot;
 using cluster::SlotInfo;
 
+// As spec.managedBy of a Job names Kubernetes' own controller.
+constexpr std::string_view kJobController = "kubernetes.io/job-controller";
+
 class Removers {
  public:
   explicit Removers(AssumptionNotes& notes) : notes_(notes), model_(notes.model) {}
@@ -28,7 +31,10 @@ class Removers {
   void find() {
     for (const Slot slot : notes_.compiled.goal) addOutside(slot);
     addControllers();
+    addJobManagers();
     addAgent();
+    if (notes_.hasGoal(cluster::SlotKind::ManifestWorkReplicaSet))
+      addWhatRunsIn(manifestwork::kHubNamespace, "the hub finishes its ManifestWorkReplicaSets");
   }
 
  private:
@@ -40,7 +46,7 @@ class Removers {
       manifests.push_back(source);
     }
     const ControllerNeeds needs(model_, manifests);
-    for (uint32_t number = 0; number < model_.controllers.size(); ++number) {
+    for (uint32_t number = 0; number < notes_.scenario.controllers.size(); ++number) {
       if (workOf(number).empty()) continue;
       const cluster::FinalizerController& controller = model_.controllers[number];
       if (isOutside(number)) {
@@ -50,7 +56,9 @@ class Removers {
       const std::string name = "controller " + controller.name;
       const std::string& evidence = notes_.scenario.controllers[number].evidence;
       const std::string claim =
-          name + " removes finalizer " + controller.finalizer + " from " + toString(controller.from);
+          name +
+          (isOneOfSeveral(number) ? " may be the one that removes finalizer " : " removes finalizer ") +
+          controller.finalizer + " from " + toString(controller.from);
       if (!evidence.empty()) notes_.add(model_.slots[controller.runsIn].key, claim + ": " + evidence, claim);
       const std::string outside = name + " always works: it runs outside of the files";
       if (controller.runsIn == kNone)
@@ -101,8 +109,9 @@ class Removers {
   void addMissingRights(const ControllerNeeds& needs, uint32_t number) {
     const cluster::FinalizerController& controller = model_.controllers[number];
     std::vector<Slot> lacking = workOf(number);
-    std::erase_if(lacking,
-                  [&](Slot slot) { return !needs.lacksRights(controller.runsIn, model_.slots[slot].key); });
+    std::erase_if(lacking, [&](Slot slot) {
+      return !needs.lacksRights(controller.runsIn, model_.slots[slot].key, controller.finalizer);
+    });
     if (lacking.empty()) return;
     notes_.add(model_.slots[controller.runsIn].key,
                "controller " + controller.name + " may take finalizer " + controller.finalizer + " off " +
@@ -143,6 +152,9 @@ class Removers {
           !driver.empty() && kube::textAt(content, {"spec", "persistentVolumeReclaimPolicy"}) == "Delete"
               ? "which it puts on a volume that it is to delete"
               : "");
+    for (const std::string& finalizer : info.finalizers)
+      if (finalizer.starts_with(kube::kAttacherFinalizerPrefix))
+        addOutside(slot, "the attacher of its CSI driver", finalizer, "");
   }
 
   // `gets`: why an object gets it that does not carry it; empty: it does not.
@@ -165,17 +177,25 @@ class Removers {
 
   // Returns true if findOutsideRemovers() found the controller.
   bool isOutside(uint32_t controller) const {
-    return model_.controllers[controller].runsIn == kNone &&
+    return controller < notes_.scenario.controllers.size() &&
+           model_.controllers[controller].runsIn == kNone &&
            !notes_.scenario.controllers[controller].evidence.empty();
   }
 
-  // Returns the objects of the goal from which the controller removes its finalizer.
+  // Returns true if others may be the ones that remove its finalizer, and nothing tells which it is.
+  bool isOneOfSeveral(uint32_t number) const {
+    return std::ranges::any_of(model_.controllers[number].needs,
+                               [](const auto& one) { return one.second.candidates.size() > 1; });
+  }
+
+  // Returns the objects of the goal from which the controller may remove its finalizer.
   std::vector<Slot> workOf(uint32_t number) const {
     std::vector<Slot> work;
     for (const Slot slot : notes_.compiled.goal) {
       const bool isRemoved =
-          std::ranges::any_of(model_.slots[slot].removals,
-                              [&](const cluster::Removal& removal) { return removal.controller == number; });
+          std::ranges::any_of(model_.slots[slot].removals, [&](const cluster::Removal& removal) {
+            return removal.controller == number && removal.isCandidate();
+          });
       if (isRemoved) work.push_back(slot);
     }
     return work;
@@ -191,16 +211,57 @@ class Removers {
       if (info.kind == cluster::SlotKind::ManifestWork) spaces.insert(info.key.namespaceName);
     }
     if (!works) return;
+    for (const cluster::Work& work : model_.works) addWorkOfHub(work);
+    const std::string claim = "the agent finishes its ManifestWorks";
+    addWhatRunsIn(manifestwork::kAgentNamespace, claim);
+    for (const Slot slot : notes_.compiled.goal) {
+      const kube::ObjectKey& key = model_.slots[slot].key;
+      if (key.type == kube::kRoleBindings && spaces.contains(key.namespaceName)) addWithout(claim, key);
+    }
+  }
+
+  // Adds the work of an AppliedManifestWork that is in no file: its agent applies again what a work says.
+  void addWorkOfHub(const cluster::Work& work) {
+    const kube::ObjectKey& key = model_.slots[work.manifestWork].key;
+    const SlotInfo& applied = model_.slots[work.applied];
+    const bool concerns =
+        notes_.isGoal(work.applied) ||
+        std::ranges::any_of(applied.dependents, [this](Slot slot) { return notes_.isGoal(slot); });
+    if (model_.slots[work.manifestWork].presentAtStart || !concerns) return;
+    notes_.add(applied.key,
+               "the hub has deleted ManifestWork " + key.name + ", of " + notes_.nameOf(applied.key) +
+                   ": no file has it, and as long as it is there, the agent applies its objects again");
+  }
+
+  // Adds the namespace and what is in it, but for what other objects of it make.
+  void addWhatRunsIn(std::string_view space, const std::string& claim) {
     for (const Slot slot : notes_.compiled.goal) {
       const SlotInfo& info = model_.slots[slot];
-      if (info.kind == cluster::SlotKind::Pod || info.kind == cluster::SlotKind::ReplicaSet) continue;
       const kube::ObjectKey& key = info.key;
-      const bool runsIt =
-          kube::isPartOfNamespace(manifestwork::kAgentNamespace, key.type, key.namespaceName, key.name);
-      const bool letsIt = key.type == kube::kRoleBindings && spaces.contains(key.namespaceName);
-      if (runsIt || letsIt)
-        notes_.add(key, "the agent finishes its ManifestWorks without " + notes_.nameOf(key) +
-                            ": what it needs is not followed");
+      if (info.kind != cluster::SlotKind::Pod && info.kind != cluster::SlotKind::ReplicaSet &&
+          kube::isPartOfNamespace(space, key.type, key.namespaceName, key.name))
+        addWithout(claim, key);
+    }
+  }
+
+  void addWithout(const std::string& claim, const kube::ObjectKey& key) {
+    notes_.add(key, claim + " without " + notes_.nameOf(key) + ": what it needs is not followed");
+  }
+
+  // Adds a Job that somebody else than Kubernetes' own controller manages, and whose Pods are to go.
+  void addJobManagers() {
+    for (const auto& [key, job] : notes_.manifests) {
+      const auto slot = model_.find(key);
+      const std::string& manager = kube::textAt(job->content, {"spec", "managedBy"});
+      if (key.type != kube::kJobs || !slot || manager.empty() || manager == kJobController) continue;
+      std::vector<Slot> pods = model_.slots[*slot].dependents;
+      std::erase_if(pods, [this](Slot pod) {
+        return model_.slots[pod].kind != cluster::SlotKind::Pod || !notes_.isGoal(pod);
+      });
+      if (!pods.empty())
+        notes_.add(key, manager + ", which manages " + notes_.nameOf(key) + ", takes finalizer " +
+                            std::string(kube::kJobTrackingFinalizer) + " off " + notes_.names.list(pods) +
+                            ": while the Job is there, Kubernetes leaves that to it");
     }
   }
 

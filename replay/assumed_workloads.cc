@@ -1,10 +1,11 @@
-// Assumptions about the workloads in which a controller runs, or that a webhook's Service selects.
+// Assumptions about the workloads in which a controller runs, or that API servers call.
 #include <algorithm>
 #include <iterator>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "cluster/unwritten.h"
 #include "criticalservice/pod_needs.h"
 #include "criticalservice/readiness.h"
 #include "kube/pods.h"
@@ -24,28 +25,25 @@ constexpr const char* kEnforce = "pod-security.kubernetes.io/enforce";
 
 class NeededWorkloads {
  public:
-  explicit NeededWorkloads(AssumptionNotes& notes) : notes_(notes), model_(notes.model) {
-    for (const Slot slot : notes.compiled.goal) {
-      const SlotInfo& info = model_.slots[slot];
-      for (const cluster::Removal& removal : info.removals)
-        if (const Slot runsIn = model_.controllers[removal.controller].runsIn; runsIn != kNone)
-          needed_.insert(runsIn);
-      for (const cluster::Interception& call : info.interceptions)
-        needed_.insert(call.workloads.begin(), call.workloads.end());
-    }
-  }
+  explicit NeededWorkloads(AssumptionNotes& notes)
+      : notes_(notes), model_(notes.model), needed_(notes.needed()) {}
 
   void find() {
     for (const Slot slot : needed_) {
       addStatus(slot);
+      addPaused(slot);
       addClassesOfPods(slot);
       addAccounts(slot);
       addNetworkPolicies(slot);
+      addLeases(slot);
       if (const std::string pods = newPodsOf(slot); !pods.empty()) addNewPods(slot, pods);
     }
     for (const auto& [key, manifest] : notes_.manifests)
       if (key.type == kube::kNodes) addNode(*manifest);
-    for (const Slot slot : notes_.compiled.goal) addVolumePlugin(slot);
+    for (const Slot slot : notes_.compiled.goal) {
+      addVolumePlugin(slot);
+      addFileServers(slot);
+    }
   }
 
  private:
@@ -61,6 +59,19 @@ class NeededWorkloads {
     const criticalservice::Readiness readiness = criticalservice::readinessOf(info.key.type, source->content);
     if (readiness.ready.value_or(false)) return;
     notes_.add(info.key, notes_.names.of(slot) + " becomes Ready: by its status " + readiness.message);
+  }
+
+  // Adds a Deployment that is paused: it gets no new ReplicaSet, and the machine makes one where no file has
+  // it.
+  void addPaused(Slot slot) {
+    const SlotInfo& info = model_.slots[slot];
+    const kube::Object* source = info.kind == SlotKind::Deployment ? notes_.object(info.key) : nullptr;
+    const kube::Value* paused = source == nullptr ? nullptr : source->content.at({"spec", "paused"});
+    const bool isPaused = paused != nullptr && paused->asBool() != nullptr && *paused->asBool();
+    const auto isGiven = [this](Slot child) { return notes_.object(model_.slots[child].key) != nullptr; };
+    if (isPaused && std::ranges::none_of(info.children, isGiven))
+      notes_.add(info.key,
+                 notes_.names.of(slot) + " has Pods: it is paused, and no file has a ReplicaSet of it");
   }
 
   // Returns the Pod template of the object's manifest, or a Pod itself; nullptr: there is none.
@@ -117,7 +128,21 @@ class NeededWorkloads {
     if (hasNodes) notes_.add(workload, "a Node takes " + pods + ": which Nodes fit is not followed");
     if (const kube::Object* space = notes_.object(kube::namespaceKey(workload.namespaceName)))
       addPodSecurity(*space, pods);
-    if (const kube::Value* made = podTemplateOf(workload)) addWhatNewPodsName(workload, *made, pods);
+    if (const kube::Value* made = podTemplateOf(workload)) {
+      addWhatNewPodsName(workload, *made, pods);
+      addWhatNewPodsNeed(*notes_.object(workload), *made, pods);
+    }
+  }
+
+  // Adds what a kubelet waits for before it starts the Pods, and no file has.
+  void addWhatNewPodsNeed(const kube::Object& workload, const kube::Value& made, const std::string& pods) {
+    for (const criticalservice::Dependency& need : criticalservice::podNeeds(workload, made)) {
+      const auto& [type, space, name] = need.object;
+      const bool isMade = (type == kube::kConfigMaps && name == cluster::kRootCaConfigMap) ||
+                          (type == kube::kServiceAccounts && name == criticalservice::kDefaultAccount);
+      if (!isMade && !model_.find(need.object))
+        notes_.add(need.object, notes_.nameOf(need.object) + " is there for " + pods + ": no file has it");
+    }
   }
 
   void addPodSecurity(const kube::Object& space, const std::string& pods) {
@@ -168,13 +193,27 @@ class NeededWorkloads {
     }
   }
 
+  // Those of network plug-ins, too: ciliumclusterwidenetworkpolicies.cilium.io and the like.
   void addNetworkPolicies(Slot slot) {
-    static const kube::GroupResource kNetworkPolicies{"networking.k8s.io", "networkpolicies"};
+    const std::string& space = model_.slots[slot].key.namespaceName;
     for (const auto& [key, manifest] : notes_.manifests)
-      if (key.type == kNetworkPolicies && key.namespaceName == model_.slots[slot].key.namespaceName)
+      if (key.type.resource.ends_with("networkpolicies") &&
+          (key.namespaceName.empty() || key.namespaceName == space))
         notes_.add(key, notes_.names.of(slot) +
                             " can be reached, and reaches API servers, with and without " +
                             notes_.nameOf(key) + ": NetworkPolicies are not followed");
+  }
+
+  // Adds a Lease that may be deleted, by which the replicas of a workload elect the one that works.
+  void addLeases(Slot slot) {
+    const SlotInfo& workload = model_.slots[slot];
+    if (notes_.isGoal(slot) || notes_.isGoal({kube::kNamespaces, "", workload.key.namespaceName})) return;
+    for (const Slot lease : notes_.compiled.goal) {
+      const kube::ObjectKey& key = model_.slots[lease].key;
+      if (key.type == kube::kLeases && key.namespaceName == workload.key.namespaceName)
+        notes_.add(key, notes_.names.of(slot) + " creates " + notes_.names.of(lease) +
+                            " again: its replicas may elect by it the one that works");
+    }
   }
 
   // Adds a CSI driver's plugin that may go before Pods with volumes: a kubelet ends these once it has
@@ -204,6 +243,56 @@ class NeededWorkloads {
            });
   }
 
+  // Adds the NFS servers in the cluster that may go before a Pod that mounts a volume of theirs.
+  void addFileServers(Slot client) {
+    const kube::ObjectKey& key = model_.slots[client].key;
+    const kube::Value* made = podTemplateOf(key);
+    if (made == nullptr) return;
+    for (const std::string& server : fileServersOf(client, *made))
+      for (const auto& [name, service] : notes_.manifests)
+        if (name.type == kube::kServices && isReachedAs(*service, server) && mayGo(*service))
+          notes_.add(key, notes_.nameOf(name) + " reaches an NFS server until " + notes_.names.of(client) +
+                              " is gone: a kubelet ends no Pod whose volumes are mounted");
+  }
+
+  // Returns the addresses of the NFS servers whose volumes the Pods mount, themselves or by their claims.
+  std::set<std::string> fileServersOf(Slot client, const kube::Value& made) const {
+    std::set<std::string> servers;
+    for (const kube::Value& volume : kube::listAt(made, {"spec", "volumes"}))
+      servers.insert(kube::textAt(volume, {"nfs", "server"}));
+    for (const SlotInfo& volume : model_.slots) {
+      const kube::Object* source =
+          volume.kind == SlotKind::PersistentVolume ? notes_.object(volume.key) : nullptr;
+      if (source == nullptr ||
+          std::ranges::none_of(volume.children, [&](Slot claim) { return isUserOf(client, claim); }))
+        continue;
+      servers.insert(kube::textAt(source->content, {"spec", "nfs", "server"}));
+      servers.insert(kube::textAt(source->content, {"spec", "csi", "volumeAttributes", "server"}));
+    }
+    servers.erase("");
+    return servers;
+  }
+
+  // Returns true if Pods of the client mount the claim.
+  bool isUserOf(Slot client, Slot claim) const {
+    return std::ranges::any_of(model_.slots[claim].children,
+                               [&](Slot pod) { return pod == client || isBelow(client, pod); });
+  }
+
+  // `address`: "nfs.storage.svc.cluster.local", or the Service's clusterIP.
+  static bool isReachedAs(const kube::Object& service, const std::string& address) {
+    const std::string name = service.key.name + "." + service.key.namespaceName;
+    return address == name || address.starts_with(name + ".") ||
+           address == kube::textAt(service.content, {"spec", "clusterIP"});
+  }
+
+  // Returns true if the Service may be deleted, or something whose Pods it selects.
+  bool mayGo(const kube::Object& service) const {
+    return notes_.isGoal(service.key) || std::ranges::any_of(notes_.manifests, [&](const auto& one) {
+             return notes_.isGoal(one.first) && criticalservice::isBehind(service, *one.second);
+           });
+  }
+
   // Adds a Node that has to say that its Pods have stopped, that runs needed Pods, or that may be deleted.
   void addNode(const kube::Object& node) {
     std::vector<Slot> going;
@@ -217,11 +306,16 @@ class NeededWorkloads {
       if (isNeeded) (model_.slots[slot].owners.empty() ? bare : replaced).push_back(slot);
     }
     const bool isNotReady = !kube::notReadyStatus(node.content).empty();
+    const std::vector<Slot> unplaced = unplacedWorkloads();
     const std::string name = "node " + node.key.name;
     if (isNotReady && !kube::isOutOfService(node.content) && !going.empty())
       notes_.add(node.key, name + " stops " + notes_.names.list(going) + ": its condition Ready is not True");
     if (isNotReady && !needed.empty())
       notes_.add(node.key, name + " runs " + notes_.names.list(needed) + ": its condition Ready is not True");
+    if (isNotReady && !unplaced.empty())
+      notes_.add(node.key, "another Node than " + node.key.name + " runs the Pods of " +
+                               notes_.names.list(unplaced) +
+                               ": its condition Ready is not True, and no file says where they run");
     if (notes_.isGoal(node.key)) addNodeThatGoes(node.key, name, bare, replaced);
   }
 
@@ -277,7 +371,7 @@ class NeededWorkloads {
 
   AssumptionNotes& notes_;
   const cluster::Model& model_;
-  std::set<Slot> needed_;
+  const std::set<Slot> needed_;
 };
 
 }  // namespace

@@ -1,8 +1,13 @@
 #include "replay/compile.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <memory>
 
+#include "cluster/unwritten.h"
+#include "kube/builtin_types.h"
+#include "kube/well_known.h"
 #include "replay/controller_needs.h"
 #include "replay/goal.h"
 #include "replay/resolve.h"
@@ -27,6 +32,7 @@ class Compiler {
                               .kubernetes = scenario_.kubernetes,
                               .guarded = scenario_.guard,
                               .runsDeferredDeletions = scenario_.runsDeferredDeletions,
+                              .usedCronJobs = usedCronJobs(),
                               .types = scenario_.types,
                               .lastoutNamespace = scenario_.lastoutNamespace};
     auto model = cluster::build(input);
@@ -41,6 +47,7 @@ class Compiler {
       return tl::unexpected(std::move(errors_));
     }
     addControllers();
+    addJobController();
     for (uint32_t i = 0; i < scenario_.steps.size(); ++i) addStep(scenario_.steps[i], i);
     addPolicies();
     out_.goal = goalSlots(out_.model, scenario_);
@@ -85,10 +92,93 @@ class Compiler {
   void addControllers() {
     if (scenario_.controllers.empty()) return;
     const ControllerNeeds needs(out_.model, allObjects());
-    for (const ScenarioController& controller : scenario_.controllers) addController(controller, needs);
+    std::vector<cluster::FinalizerController> built;
+    std::vector<kube::Position> where;
+    for (const ScenarioController& controller : scenario_.controllers) {
+      auto one = controllerOf(controller, needs);
+      if (!one) continue;
+      built.push_back(std::move(*one));
+      where.push_back(controller.where);
+    }
+    if (built.size() == scenario_.controllers.size()) findCandidates(needs, built);
+    for (size_t i = 0; i < built.size(); ++i)
+      if (auto number = cluster::addController(out_.model, std::move(built[i])); !number)
+        fail(number.error(), where[i]);
   }
 
-  void addController(const ScenarioController& controller, const ControllerNeeds& needs) {
+  // Finds the candidates for each object: of those that were inferred for a finalizer, the ones that set it
+  // on that object or else may update the object, and that may ever run; all, if there are none.
+  void findCandidates(const ControllerNeeds& needs,
+                      std::vector<cluster::FinalizerController>& controllers) const {
+    std::map<std::pair<kube::GroupResource, std::string>, std::vector<uint32_t>> inferred;
+    for (uint32_t i = 0; i < controllers.size(); ++i)
+      if (scenario_.controllers[i].isCandidate)
+        inferred[{controllers[i].from, controllers[i].finalizer}].push_back(i);
+    for (const auto& [what, all] : inferred) {
+      if (all.size() < 2) continue;
+      for (cluster::Slot slot = 0; slot < out_.model.slots.size(); ++slot) {
+        const kube::ObjectKey& key = out_.model.slots[slot].key;
+        if (key.type != what.first) continue;
+        const auto setIt = [&](uint32_t i) {
+          const std::vector<kube::ObjectKey>& on = scenario_.controllers[i].setOn;
+          return std::ranges::find(on, key) != on.end();
+        };
+        const auto isAble = [&](uint32_t i) {
+          return mayRun(controllers[i].runsIn) &&
+                 !needs.lacksRights(controllers[i].runsIn, key, controllers[i].finalizer);
+        };
+        std::vector<uint32_t> candidates = those(all, setIt);
+        if (candidates.empty()) candidates = those(all, isAble);
+        for (const uint32_t i : all)
+          controllers[i].needs[slot].candidates = candidates.empty() ? all : candidates;
+      }
+    }
+  }
+
+  template <class Matches>
+  static std::vector<uint32_t> those(const std::vector<uint32_t>& all, Matches matches) {
+    std::vector<uint32_t> some;
+    std::ranges::copy_if(all, std::back_inserter(some), matches);
+    return some;
+  }
+
+  std::vector<kube::ObjectPattern> usedCronJobs() const {
+    std::vector<kube::ObjectPattern> used;
+    for (const ScenarioController& controller : scenario_.controllers)
+      if (controller.runsIn && controller.runsIn->pattern.key.type == kube::kCronJobs)
+        used.push_back(controller.runsIn->pattern);
+    return used;
+  }
+
+  // Returns true if a Pod of the workload runs at the start, or may.
+  bool mayRun(Slot workload) const {
+    const cluster::SlotInfo& info = out_.model.slots[workload];
+    if (info.kind == cluster::SlotKind::Pod) return !info.hasStoppedAtStart;
+    if (info.kind == cluster::SlotKind::CronJob)
+      return std::ranges::any_of(info.children, [this](Slot job) { return mayRun(job); });
+    return info.valueAtCreation > 0;
+  }
+
+  // Kubernetes' own, for the Pods whose finalizer the model has. It comes after those of the scenario, whose
+  // numbers are those of Scenario::controllers.
+  void addJobController() {
+    const auto isTracked = [](const cluster::SlotInfo& info) {
+      return std::ranges::find(info.finalizers, kube::kJobTrackingFinalizer) != info.finalizers.end();
+    };
+    if (std::ranges::none_of(out_.model.slots, isTracked)) return;
+    cluster::FinalizerController built{.name = std::string(kube::findWorkloadType(kube::kJobs)->controller),
+                                       .finalizer = std::string(kube::kJobTrackingFinalizer),
+                                       .from = kube::kPods};
+    for (cluster::Slot slot = 0; slot < out_.model.slots.size(); ++slot) {
+      if (const cluster::Slot job = cluster::reviewedJobOf(out_.model, slot); job != cluster::kNone)
+        built.needs[slot].reportsTo = job;
+    }
+    if (auto number = cluster::addController(out_.model, std::move(built)); !number) fail(number.error(), {});
+  }
+
+  // Returns nullopt if it runs in nothing that is there.
+  std::optional<cluster::FinalizerController> controllerOf(const ScenarioController& controller,
+                                                           const ControllerNeeds& needs) {
     cluster::FinalizerController built{.name = controller.name,
                                        .runsIn = cluster::kNone,
                                        .finalizer = controller.finalizer,
@@ -96,12 +186,11 @@ class Compiler {
                                        .takes = controller.takes};
     if (controller.runsIn) {
       const auto slot = resolveOne(out_.model, *controller.runsIn, scenario_.file, errors_);
-      if (!slot) return;
+      if (!slot) return std::nullopt;
       built.runsIn = *slot;
     }
     built.needs = needs.of(controller, built.runsIn, scenario_.file, out_.warnings);
-    if (auto number = cluster::addController(out_.model, std::move(built)); !number)
-      fail(number.error(), controller.where);
+    return built;
   }
 
   // One step of the scenario is one step of the model for each object; all of them may be sent at once.
@@ -208,7 +297,8 @@ class Compiler {
 
   void addScale(const ScenarioStep& step, cluster::ClientStep built, Slot slot) {
     if (!cluster::hasReplicas(out_.model.slots[slot].kind))
-      return wrongObject(step, slot, "scale", "a Deployment, ReplicaSet or StatefulSet");
+      return wrongObject(step, slot, "scale",
+                         "a Deployment, ReplicaSet, ReplicationController or StatefulSet");
     built.value = static_cast<uint16_t>(step.replicas);
     add(built, cluster::ClientStep::Verb::SetReplicas, slot, step.where);
   }

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "criticalservice/pod_needs.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
 #include "replay/resolve.h"
 
@@ -33,6 +34,31 @@ void addTexts(const kube::Value& value, std::span<const std::string> path, std::
   }
 }
 
+std::vector<std::string> textsIn(const kube::Object& object, const FieldPath& path) {
+  std::vector<std::string> texts;
+  addTexts(object.content, path.keys, texts);
+  return texts;
+}
+
+// Returns what the item means for one object: patterns, each of which has to be met. `manifest`: that
+// object's; nullptr: it has none.
+std::vector<kube::ObjectPattern> wantedFor(const ControllerNeed& need, const kube::ObjectKey& object,
+                                           const kube::Object* manifest) {
+  kube::ObjectPattern pattern = need.of.pattern;
+  if (need.inSameNamespace) {
+    pattern.anyNamespace = false;
+    pattern.key.namespaceName = object.type == kube::kNamespaces ? object.name : object.namespaceName;
+  }
+  if (!need.named) return {pattern};
+  std::vector<kube::ObjectPattern> patterns;
+  if (manifest == nullptr) return patterns;
+  for (const std::string& name : textsIn(*manifest, *need.named)) {
+    patterns.push_back(pattern);
+    patterns.back().key.name = name;
+  }
+  return patterns;
+}
+
 // "secrets/tenant/credentials", "projects.example.com in namespace tenant".
 std::string described(const kube::ObjectPattern& pattern) {
   if (pattern.key.name != "*" && !pattern.anyNamespace) return kube::toString(pattern.key);
@@ -43,6 +69,32 @@ std::string described(const kube::ObjectPattern& pattern) {
 }
 
 }  // namespace
+
+std::vector<std::string> whatLacks(const ScenarioController& controller, const kube::Object& object,
+                                   const std::vector<const kube::Object*>& objects) {
+  constexpr size_t kMostAwaited = 3;  // by name
+  const auto matching = [&](const kube::ObjectPattern& pattern) {
+    std::vector<std::string> found;
+    for (const kube::Object* one : objects)
+      if (one->key != object.key && pattern.matches(one->key)) found.push_back(kube::toString(one->key));
+    return found;
+  };
+  std::vector<std::string> clauses;
+  std::vector<std::string> awaited;
+  for (const ControllerNeed& need : controller.needs) {
+    for (const kube::ObjectPattern& pattern : wantedFor(need, object.key, &object)) {
+      if (matching(pattern).empty()) clauses.push_back("needs " + described(pattern) + ", and there is none");
+    }
+  }
+  for (const ControllerNeed& need : controller.waitsFor) {
+    for (const kube::ObjectPattern& pattern : wantedFor(need, object.key, &object))
+      std::ranges::move(matching(pattern), std::back_inserter(awaited));
+  }
+  std::ranges::sort(awaited);
+  awaited.erase(std::unique(awaited.begin(), awaited.end()), awaited.end());
+  if (!awaited.empty()) clauses.push_back("waits for " + kube::listed(awaited, kMostAwaited));
+  return clauses;
+}
 
 ControllerNeeds::ControllerNeeds(const cluster::Model& model,
                                  const std::vector<const kube::Object*>& manifests)
@@ -55,26 +107,14 @@ ControllerNeeds::ControllerNeeds(const cluster::Model& model,
 
 std::vector<std::string> ControllerNeeds::namesAt(const kube::ObjectKey& object,
                                                   const FieldPath& path) const {
-  std::vector<std::string> names;
-  if (const auto manifest = manifests_.find(object); manifest != manifests_.end())
-    addTexts(manifest->second->content, path.keys, names);
-  return names;
+  const auto manifest = manifests_.find(object);
+  return manifest == manifests_.end() ? std::vector<std::string>() : textsIn(*manifest->second, path);
 }
 
 std::vector<kube::ObjectPattern> ControllerNeeds::wanted(const ControllerNeed& need,
                                                          const kube::ObjectKey& object) const {
-  kube::ObjectPattern pattern = need.of.pattern;
-  if (need.inSameNamespace) {
-    pattern.anyNamespace = false;
-    pattern.key.namespaceName = object.type == kube::kNamespaces ? object.name : object.namespaceName;
-  }
-  if (!need.named) return {pattern};
-  std::vector<kube::ObjectPattern> patterns;
-  for (const std::string& name : namesAt(object, *need.named)) {
-    patterns.push_back(pattern);
-    patterns.back().key.name = name;
-  }
-  return patterns;
+  const auto manifest = manifests_.find(object);
+  return wantedFor(need, object, manifest == manifests_.end() ? nullptr : manifest->second);
 }
 
 // An object neither needs itself nor waits for itself.
@@ -120,9 +160,16 @@ std::optional<criticalservice::WritingRights::Account> ControllerNeeds::accountO
   return std::nullopt;
 }
 
-bool ControllerNeeds::lacksRights(Slot runsIn, const kube::ObjectKey& object) const {
+bool ControllerNeeds::lacksRights(Slot runsIn, const kube::ObjectKey& object,
+                                  const std::string& finalizer) const {
   const auto account = accountOf(runsIn);
-  return account && rights_.isAnyKnown() && !rights_.mayUpdate(*account, object);
+  return account && rights_.isAnyKnown() && !rights_.mayUpdate(*account, updated(object, finalizer));
+}
+
+kube::ObjectKey ControllerNeeds::updated(const kube::ObjectKey& object, const std::string& finalizer) const {
+  const auto manifest = manifests_.find(object);
+  return manifest == manifests_.end() ? object
+                                      : criticalservice::updatedToRemove(*manifest->second, finalizer);
 }
 
 // Of what the controller needs for all objects SlotInfo::rights tells.
@@ -210,7 +257,7 @@ ControllerNeeds::ByObject ControllerNeeds::of(const ScenarioController& controll
         }
       }
     }
-    addRights(runsIn, object, needs);
+    addRights(runsIn, updated(object, controller.finalizer), needs);
     isEveryAccountKnown = addActing(controller, object, needs) && isEveryAccountKnown;
     if (!needs.needs.empty() || !needs.waitsFor.empty()) result.emplace(slot, std::move(needs));
   }

@@ -12,6 +12,11 @@
 
 namespace lastout::replay {
 
+// Returns what keeps the controller from removing its finalizer from the object, if these objects are all
+// that there are: "needs secrets/a/b, and there is none", "waits for configmaps/a/c".
+std::vector<std::string> whatLacks(const ScenarioController& controller, const kube::Object& object,
+                                   const std::vector<const kube::Object*>& objects);
+
 class ControllerNeeds {
  public:
   using ByObject = std::unordered_map<cluster::Slot, cluster::RemovalNeeds>;
@@ -25,8 +30,8 @@ class ControllerNeeds {
               kube::Errors& warnings) const;
 
   // True if the manifests have roles or bindings, and none of them lets the ServiceAccount as which the Pods
-  // in `runsIn` run update the object, whoever is deleted.
-  bool lacksRights(cluster::Slot runsIn, const kube::ObjectKey& object) const;
+  // in `runsIn` run take the finalizer off the object, whoever is deleted.
+  bool lacksRights(cluster::Slot runsIn, const kube::ObjectKey& object, const std::string& finalizer) const;
 
   // Returns the ServiceAccounts in the object's namespace by which the controller acts on it, and that no
   // binding ever lets write there. Empty also if the manifests have neither roles nor bindings.
@@ -34,12 +39,13 @@ class ControllerNeeds {
                                                    const kube::ObjectKey& object) const;
 
  private:
-  // Returns what the item means for one object: patterns, each of which has to be met.
   std::vector<kube::ObjectPattern> wanted(const ControllerNeed& need, const kube::ObjectKey& object) const;
   std::vector<cluster::Slot> matches(const kube::ObjectPattern& pattern, cluster::Slot but) const;
   std::vector<std::string> namesAt(const kube::ObjectKey& object, const FieldPath& path) const;
   std::vector<std::vector<cluster::Slot>> slotsOf(const criticalservice::WritingRights::Ways& ways) const;
   std::optional<criticalservice::WritingRights::Account> accountOf(cluster::Slot runsIn) const;
+  // As of criticalservice::updatedToRemove().
+  kube::ObjectKey updated(const kube::ObjectKey& object, const std::string& finalizer) const;
   void addRights(cluster::Slot runsIn, const kube::ObjectKey& object, cluster::RemovalNeeds& out) const;
   // The ServiceAccounts by which the controller acts on the object; where `actsAs` is not written, those that
   // are in the scenario.

@@ -28,14 +28,12 @@ std::vector<Slot> FinalState::presentOf(const std::vector<Slot>& slots) const {
   return result;
 }
 
-std::vector<Slot> FinalState::ownersOf(Slot slot, bool terminating) const {
+std::vector<Slot> FinalState::liveOwnersOf(Slot slot) const {
   std::vector<Slot> owners;
   const cluster::ObjectState object = state_.object(slot);
   for (size_t i = 0; i < model_.slots[slot].owners.size(); ++i) {
     const Slot owner = model_.slots[slot].owners[i].owner;
-    if (object.owner(i) == cluster::OwnerState::Current &&
-        (terminating ? cluster_.isPresent(owner) : cluster_.isLive(owner)))
-      owners.push_back(owner);
+    if (object.owner(i) == cluster::OwnerState::Current && cluster_.isLive(owner)) owners.push_back(owner);
   }
   return owners;
 }
@@ -45,7 +43,8 @@ std::vector<Slot> FinalState::blockingDependents(Slot slot) const {
   for (const Slot dependent : model_.slots[slot].dependents) {
     const std::vector<cluster::OwnerLink>& owners = model_.slots[dependent].owners;
     for (size_t i = 0; i < owners.size(); ++i) {
-      const bool means = state_.object(dependent).owner(i) == cluster::OwnerState::Current;
+      const cluster::ObjectState object = state_.object(dependent);
+      const bool means = object.owner(i) == cluster::OwnerState::Current && !object.isUnblocked(i);
       if (owners[i].owner == slot && owners[i].blockOwnerDeletion && means) result.push_back(dependent);
     }
   }
@@ -75,16 +74,26 @@ DeadCalls FinalState::whyNotStarted(Slot slot) const {
   if (info.kind == cluster::SlotKind::Pod)
     return refused(slot, &cluster::Interception::onStart,
                    ", because the API server refuses to let " + names_.of(slot) + " start: ");
+  if (info.kind == cluster::SlotKind::CronJob && state_.object(slot).value == 0)
+    return {.sentence = ", because it is suspended", .configurations = {}};
   const size_t wanted = info.kind == cluster::SlotKind::Deployment ? 1 : state_.object(slot).value;
   for (size_t i = 0; i < info.children.size(); ++i) {
     const Slot child = info.children[i];
     DeadCalls why = whyNotStarted(child);
-    if (!cluster_.isPresent(child) && i < wanted)
-      why = refused(child, &cluster::Interception::onCreate,
-                    ", because the API server refuses to create " + names_.of(child) + ": ");
+    if (!cluster_.isPresent(child) && i < wanted) why = whyNotCreated(child);
     if (!why.sentence.empty()) return why;
   }
   return {};
+}
+
+DeadCalls FinalState::whyNotCreated(Slot child) const {
+  for (const Slot claim : model_.slots[child].claims) {
+    if (cluster_.isTerminating(claim))
+      return {.sentence = ", whose Pods get no Node while " + names_.of(claim) + " terminates",
+              .configurations = {}};
+  }
+  return refused(child, &cluster::Interception::onCreate,
+                 ", because the API server refuses to create " + names_.of(child) + ": ");
 }
 
 // The webhooks that are called for the request and do not answer; empty: none.

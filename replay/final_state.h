@@ -30,8 +30,8 @@ class FinalState {
 
   // Those of them that are there.
   std::vector<cluster::Slot> presentOf(const std::vector<cluster::Slot>& slots) const;
-  // Owners that are there; `terminating`: also those that are being deleted.
-  std::vector<cluster::Slot> ownersOf(cluster::Slot slot, bool terminating) const;
+  // Owners that are there, and are not being deleted.
+  std::vector<cluster::Slot> liveOwnersOf(cluster::Slot slot) const;
   // Those that a deletion of the object in the foreground waits for.
   std::vector<cluster::Slot> blockingDependents(cluster::Slot slot) const;
   // What the work of that number has applied, as its status says.
@@ -58,6 +58,7 @@ class FinalState {
   const Happening* lastDenial(cluster::Slot slot) const;
 
  private:
+  DeadCalls whyNotCreated(cluster::Slot child) const;
   DeadCalls refused(cluster::Slot slot, bool cluster::Interception::*request, const std::string& what) const;
   // Returns, for each way, its first object that is not there.
   std::vector<cluster::Slot> lostOf(const cluster::Ways& ways) const;

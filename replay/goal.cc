@@ -18,7 +18,12 @@ class GoalBuilder {
       : model_(model),
         wanted_(model.slots.size()),
         orphans_(model.slots.size()),
-        putBack_(model.slots.size()) {}
+        putBack_(model.slots.size()) {
+    for (Slot slot = 0; slot < model_.slots.size(); ++slot) {
+      const cluster::SlotInfo& info = model_.slots[slot];
+      orphans_[slot] = info.terminatingAtStart && (info.finalizersAtCreation & cluster::kOrphanBit) != 0;
+    }
+  }
 
   void readStep(const ScenarioStep& step) {
     if (step.kind == ScenarioStep::Kind::Delete && !step.dryRun) {
@@ -93,7 +98,7 @@ class GoalBuilder {
 
   const cluster::Model& model_;
   std::vector<bool> wanted_;   // by slot: shall be gone
-  std::vector<bool> orphans_;  // a client's delete leaves its dependents behind
+  std::vector<bool> orphans_;  // a client's delete leaves its dependents behind, or has done so
   std::vector<bool> putBack_;  // a later step applies it again
 };
 
@@ -165,6 +170,19 @@ std::vector<uint32_t> unsentSteps(const Compiled& compiled, cluster::StateRef st
     if (!state.step(step).sent) result.push_back(step);
   }
   return result;
+}
+
+std::vector<Slot> awaitedBySteps(const Compiled& compiled, std::vector<uint64_t> state) {
+  const cluster::Layout layout(compiled.model);
+  const cluster::StateRef view(state.data(), layout);
+  std::vector<Slot> awaited;
+  for (const uint32_t step : unsentSteps(compiled, view)) {
+    const WatchedEvent& after = compiled.sendAfter[step];
+    if (after.slot != kNone && after.kind == cluster::EventKind::Gone &&
+        view.presence(after.slot) != cluster::Presence::Absent)
+      awaited.push_back(after.slot);
+  }
+  return awaited;
 }
 
 }  // namespace lastout::replay

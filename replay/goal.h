@@ -36,5 +36,8 @@ bool allExist(const Compiled& compiled, cluster::StateRef state);
 
 // Returns the model's steps that were not sent, in order.
 std::vector<uint32_t> unsentSteps(const Compiled& compiled, cluster::StateRef state);
+// Returns the objects that are still there, and for whose end steps wait that were not sent; `state`: as
+// words.
+std::vector<cluster::Slot> awaitedBySteps(const Compiled& compiled, std::vector<uint64_t> state);
 
 }  // namespace lastout::replay

@@ -25,7 +25,7 @@ kube::ObjectMeta metaOf(const cluster::Model& model, Slot slot, const cluster::O
     reference.name = model.slots[info.owners[i].owner].key.name;
     reference.uid = owner == cluster::OwnerState::Current ? uidOf(info.owners[i].owner) : "gone";
     reference.controller = info.owners[i].controller;
-    reference.blockOwnerDeletion = info.owners[i].blockOwnerDeletion;
+    reference.blockOwnerDeletion = info.owners[i].blockOwnerDeletion && !object.isUnblocked(i);
     meta.ownerReferences.push_back(std::move(reference));
   }
   return meta;

@@ -2,10 +2,12 @@
 // deleted.
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 
-#include "criticalservice/finalizer_removers.h"
+#include "criticalservice/remover_finder.h"
 #include "kube/messages.h"
 #include "kube/names.h"
 #include "kube/well_known.h"
@@ -74,9 +76,10 @@ class Loader {
     for (const std::string& reference : references) addDeletion(reference);
     readPolicies();
     if (!errors_.empty()) return failed();
-    addRemovers();
+    const criticalservice::RemoverFinder finder(allObjects(), scenario_.types);
+    addRemovers(finder);
     addOutsideRemovers();
-    addUnremoved();
+    addUnremoved(finder);
     return std::move(scenario_);
   }
 
@@ -121,6 +124,7 @@ class Loader {
     }
     ScenarioStep step;
     step.objects.push_back({*pattern, reference, {}});
+    step.policy = cluster::PropagationPolicy::Background;  // as kubectl asks for it
     scenario_.steps.push_back(std::move(step));
   }
 
@@ -134,9 +138,8 @@ class Loader {
     return objects;
   }
 
-  void addRemovers() {
-    for (criticalservice::FinalizerRemover& remover :
-         criticalservice::findFinalizerRemovers(allObjects(), scenario_.types)) {
+  void addRemovers(const criticalservice::RemoverFinder& finder) {
+    for (criticalservice::FinalizerRemover& remover : finder.all()) {
       ScenarioController controller;
       controller.name = remover.workload.name;
       const std::string text = kube::toString(remover.workload);
@@ -144,13 +147,16 @@ class Loader {
       controller.finalizer = std::move(remover.finalizer);
       controller.from = std::move(remover.from);
       controller.evidence = std::move(remover.evidence);
+      controller.isCandidate = !remover.isDeclared;
+      controller.setOn = std::move(remover.setOn);
+      if (remover.isWeak) controller.evidence += ", which may be true of others, too";
       scenario_.controllers.push_back(std::move(controller));
     }
   }
 
   // After all controllers were found.
-  void addUnremoved() {
-    scenario_.unremoved = criticalservice::findUnremovedFinalizers(allObjects(), scenario_.types);
+  void addUnremoved(const criticalservice::RemoverFinder& finder) {
+    scenario_.unremoved = finder.unremoved("in the files");
     std::erase_if(scenario_.unremoved, [this](const criticalservice::UnremovedFinalizer& one) {
       return std::ranges::any_of(scenario_.controllers, [&](const ScenarioController& other) {
         return other.from == one.from && other.finalizer == one.finalizer;
@@ -260,6 +266,7 @@ class Loader {
       }
     }
     for (const kube::Object& object : works) readWork(object);
+    for (const kube::Object& object : scenario_.objects) addWorkOf(object);
     lackingWords_ = reader.lackingWords();
   }
 
@@ -272,6 +279,54 @@ class Loader {
     std::string applied = manifestwork::appliedName(work->object.key);
     scenario_.works.push_back({std::move(work->object), std::move(applied), std::move(work->manifests),
                                std::move(work->deleteOption)});
+  }
+
+  // Adds the work of an AppliedManifestWork without one, as in a managed cluster, whose hub is another.
+  void addWorkOf(const kube::Object& object) {
+    if (object.key.type != manifestwork::appliedManifestWorkType()) return;
+    const auto applied = manifestwork::parseApplied(object);
+    if (!applied || isOfGivenWork(*applied)) return;
+    auto work = workNamedBy(*applied);
+    if (!work) return;
+    cluster::WorkSpec spec{.manifestWork = std::move(*work),
+                           .appliedName = object.key.name,
+                           .manifests = {},
+                           .deleteOption = {},
+                           .isGone = true};
+    spec.deleteOption.policy = manifestwork::DeleteOption::PropagationPolicy::SelectivelyOrphan;
+    for (const manifestwork::AppliedResource& resource : applied->resources) {
+      const auto found = std::ranges::find(scenario_.objects, resource.key, &kube::Object::key);
+      if (found == scenario_.objects.end()) continue;
+      spec.manifests.push_back(*found);
+      // The agent keeps its owner reference off what the work leaves behind.
+      const auto isApplied = [&](const kube::OwnerReference& owner) {
+        return owner.kind == manifestwork::kAppliedKind && owner.name == object.key.name;
+      };
+      if (std::ranges::none_of(found->meta.ownerReferences, isApplied))
+        spec.deleteOption.orphaningRules.push_back(resource.key);
+    }
+    scenario_.works.push_back(std::move(spec));
+  }
+
+  // Returns true for the note of a work in the files: of a cluster that is a hub, and manages itself.
+  bool isOfGivenWork(const manifestwork::AppliedManifestWork& applied) const {
+    return std::ranges::any_of(scenario_.works, [&](const cluster::WorkSpec& work) {
+      return !work.isGone && (work.appliedName == applied.object.key.name ||
+                              manifestwork::isAppliedFrom(applied, {work.manifestWork, work.manifests}));
+    });
+  }
+
+  // In the namespace that the name of the AppliedManifestWork begins with, which may be the hash of a hub.
+  std::optional<kube::Object> workNamedBy(const manifestwork::AppliedManifestWork& applied) const {
+    const std::string& name = applied.object.key.name;
+    const std::string suffix = "-" + applied.manifestWorkName;
+    if (!name.ends_with(suffix)) return std::nullopt;
+    const std::string space = name.substr(0, name.size() - suffix.size());
+    const kube::Json work{{"apiVersion", applied.object.apiVersion},
+                          {"kind", "ManifestWork"},
+                          {"metadata", {{"name", applied.manifestWorkName}, {"namespace", space}}}};
+    auto object = kube::parseObject(kube::fromJson(work), applied.object.file, scenario_.types);
+    return object ? std::optional(std::move(*object)) : std::nullopt;
   }
 
   // What steps create is part of the cluster's possible objects, except what is there from the start.

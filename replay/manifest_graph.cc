@@ -2,14 +2,21 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
+#include "criticalservice/granted_rights.h"
+#include "criticalservice/pod_needs.h"
 #include "criticalservice/understanding.h"
 #include "criticalservice/validation.h"
 #include "graph/algorithms.h"
 #include "graph/names.h"
+#include "kube/api_calls.h"
+#include "kube/well_known.h"
 #include "manifestwork/ordering.h"
+#include "replay/controller_needs.h"
 #include "replay/sources.h"
 
 namespace lastout::replay {
@@ -27,8 +34,7 @@ class GraphBuilder {
     addPolicies();
     setKnowledge();
     addCycles();
-    result_.specBlockers = admission::specBlockersOf(allObjects(), manifests_.types);
-    admission::requireSpecBlockers(result_.graph, result_.specBlockers);
+    addSpecs();
     if (!errors_.empty()) return tl::unexpected(std::move(errors_));
     return std::move(result_);
   }
@@ -56,6 +62,31 @@ class GraphBuilder {
       for (const kube::Object& manifest : work.manifests) add(manifest);
     }
     return objects;
+  }
+
+  void addSpecs() {
+    const std::vector<const kube::Object*> objects = allObjects();
+    admission::SpecSource source;
+    for (const ScenarioController& controller : manifests_.controllers)
+      source.written.push_back(written(controller, objects));
+    result_.specs = admission::findInSpecs(objects, manifests_.types, source);
+    admission::requireSpecBlockers(result_.graph, result_.specs.blockers);
+  }
+
+  // Keeps references to both.
+  static admission::WrittenController written(const ScenarioController& controller,
+                                              const std::vector<const kube::Object*>& objects) {
+    admission::WrittenController result{
+        .name = controller.name,
+        .finalizer = controller.finalizer,
+        .from = controller.from,
+        .runsIn = std::nullopt,
+        .lacks = [&](const kube::Object& object) { return whatLacks(controller, object, objects); }};
+    if (!controller.runsIn) return result;
+    const auto found = std::ranges::find_if(
+        objects, [&](const kube::Object* one) { return controller.runsIn->pattern.matches(one->key); });
+    result.runsIn = found == objects.end() ? controller.runsIn->pattern.key : (*found)->key;
+    return result;
   }
 
   void require(const std::vector<manifestwork::WorkRequirement>& requirements) {
@@ -229,6 +260,52 @@ std::vector<kube::Object> objectsOf(const Scenario& scenario) {
   return objects;
 }
 
+// The ServiceAccounts that a binding names, and the Services that a webhook, a conversion or an APIService
+// calls.
+std::vector<kube::ObjectKey> namedBy(const kube::Object& object) {
+  std::vector<kube::ObjectKey> named;
+  for (const kube::CalledWebhook& webhook : kube::webhooksOf(object.key.type, object.content))
+    named.push_back(webhook.address.service);
+  const auto add = [&](const std::optional<kube::CallAddress>& address) {
+    if (address) named.push_back(address->service);
+  };
+  if (object.key.type == kube::kCustomResourceDefinitions) add(kube::conversionOf(object.content));
+  if (object.key.type == kube::kApiServices) add(kube::aggregatedServerOf(object.content));
+  if (object.key.type == kube::kRoleBindings || object.key.type == kube::kClusterRoleBindings) {
+    for (const kube::Value& subject : kube::listAt(object.content, {"subjects"}))
+      if (const auto account = criticalservice::accountOf(subject);
+          account && account->second != criticalservice::kDefaultAccount)
+        named.push_back({kube::kServiceAccounts, account->first, account->second});
+  }
+  return named;
+}
+
+// Manifests without a namespace that others name in the one into which a client installs them, as those of
+// templates: a warning for each.
+kube::Errors unwrittenNamespaces(const std::vector<kube::Object>& objects) {
+  std::map<kube::ObjectKey, const kube::Object*> byKey;
+  for (const kube::Object& object : objects) byKey.emplace(object.key, &object);
+  std::map<kube::ObjectKey, kube::Error> warnings;  // by what is not there: one for each
+  for (const kube::Object& object : objects) {
+    for (const kube::ObjectKey& named : namedBy(object)) {
+      if (named.namespaceName.empty() || byKey.contains(named)) continue;
+      const auto meant = byKey.find({named.type, "default", named.name});
+      if (meant == byKey.end() || !kube::textAt(meant->second->content, {"metadata", "namespace"}).empty())
+        continue;
+      warnings.try_emplace(named,
+                           kube::Error{kube::toString(meant->first) + " has no metadata.namespace, and " +
+                                           kube::toString(object.key) + " names " + kube::toString(named) +
+                                           ", which is not in the files; write the namespace into the "
+                                           "manifests that belong to " +
+                                           named.namespaceName,
+                                       meant->second->file, meant->second->content.position});
+    }
+  }
+  kube::Errors list;
+  for (auto& [named, warning] : warnings) list.push_back(std::move(warning));
+  return list;
+}
+
 // A slip of the pen that would make an answer say less than it seems to.
 kube::Errors vacuous(const Scenario& scenario, const std::vector<kube::Object>& objects) {
   kube::Errors warnings;
@@ -242,14 +319,17 @@ kube::Errors vacuous(const Scenario& scenario, const std::vector<kube::Object>& 
       return std::ranges::find(finalizers, controller.finalizer) != finalizers.end();
     };
     const bool hasWork =
-        std::ranges::any_of(objects,
-                            [&](const kube::Object& object) {
-                              return object.key.type == controller.from && isCarried(object.meta.finalizers);
-                            }) ||
+        std::ranges::any_of(
+            objects,
+            [&](const kube::Object& object) {
+              return object.key.type == controller.from &&
+                     (isCarried(object.meta.finalizers) ||
+                      isCarried(criticalservice::textsAt(object.content, {"spec", "finalizers"})));
+            }) ||
         std::ranges::any_of(scenario.steps, [&](const ScenarioStep& step) {
           return step.finalizers.has_value() && isCarried(*step.finalizers);
         });
-    if (!hasWork)
+    if (!hasWork && controller.evidence.empty())
       warnings.push_back({"controller " + controller.name + " has nothing to do: no " +
                               kube::toString(controller.from) + " carries " + controller.finalizer,
                           scenario.file, controller.where});
@@ -263,6 +343,7 @@ tl::expected<kube::Errors, kube::Errors> warningsOf(const Scenario& scenario) {
   Manifests manifests;
   manifests.objects = objectsOf(scenario);
   kube::Errors warnings = vacuous(scenario, manifests.objects);
+  std::ranges::move(unwrittenNamespaces(manifests.objects), std::back_inserter(warnings));
   if (!scenario.guard) return warnings;
   manifests.types = scenario.types;
   auto built = graphOf(manifests);

@@ -16,9 +16,9 @@ namespace lastout::replay {
 struct ManifestGraph {
   graph::Graph graph;
   admission::GuardIndex guards;
-  protection::Denials protections;       // what DeletionPolicies say
-  admission::SpecBlockers specBlockers;  // which the graph requires
-  kube::Errors warnings;                 // accepted, but probably not meant: of CriticalServices, and cycles
+  protection::Denials protections;  // what DeletionPolicies say
+  admission::SpecFindings specs;    // whose blockers the graph requires
+  kube::Errors warnings;            // accepted, but probably not meant: of CriticalServices, and cycles
 
   ManifestGraph() : guards(graph) {}
 };

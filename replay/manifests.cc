@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "replay/scenario.h"
 #include "replay/sources.h"
 
 namespace lastout::replay {
@@ -76,8 +75,9 @@ class ManifestReader {
           [&](const protection::DeletionPolicy& other) { return other.meta.name == given.policy.meta.name; });
       if (!given.isObject && !isKnown) result_.profiles.push_back(std::move(given.policy));
     }
+    std::ranges::move(scenario->controllers, std::back_inserter(result_.controllers));
     for (cluster::WorkSpec& work : scenario->works) {
-      if (reader_.isFirst(work.manifestWork)) {
+      if (!work.isGone && reader_.isFirst(work.manifestWork)) {
         result_.works.push_back(
             {std::move(work.manifestWork), std::move(work.manifests), std::move(work.deleteOption)});
       }

@@ -8,6 +8,7 @@
 #include "manifestwork/manifest_work.h"
 #include "protection/policy.h"
 #include "replay/input_file.h"
+#include "replay/scenario.h"
 
 namespace lastout::replay {
 
@@ -16,6 +17,7 @@ struct Manifests {
   std::vector<manifestwork::ManifestWork> works;
   std::vector<manifestwork::AppliedManifestWork> applied;
   std::vector<protection::DeletionPolicy> profiles;  // policies of profiles, which are no objects
+  std::vector<ScenarioController> controllers;       // of scenarios
   kube::ResourceMap types = kube::ResourceMap::builtIn();
 };
 

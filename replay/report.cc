@@ -1,6 +1,7 @@
 #include "replay/report.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "replay/goal.h"
 #include "replay/stuck.h"
@@ -115,8 +116,10 @@ void tellStory(const Ready& ready, const Names& names, const Run& run, ScenarioR
 
 void tellStuckness(const Ready& ready, const Replayer& replayer, const Names& names, const Run& run,
                    ScenarioReport& report) {
-  const Stuckness stuckness = explainStuck(replayer.machine(), names, leftOfGoal(ready.compiled, run.state),
-                                           run.state, report.log, ready.scenario.unremoved);
+  std::vector<cluster::Slot> left = leftOfGoal(ready.compiled, run.state);
+  std::ranges::copy(awaitedBySteps(ready.compiled, run.state), std::back_inserter(left));
+  const Stuckness stuckness =
+      explainStuck(replayer.machine(), names, left, run.state, report.log, ready.scenario.unremoved);
   for (const StillThere& each : stuckness.objects)
     report.leftovers.push_back({names.of(each.object), each.reasons});
   for (Leftover& step : unsent(ready.compiled, names, run.state)) report.leftovers.push_back(std::move(step));

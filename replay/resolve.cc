@@ -40,7 +40,7 @@ std::vector<cluster::Slot> resolveSome(const cluster::Model& model, const Scenar
                                        const std::string& file, kube::Errors& errors) {
   std::vector<cluster::Slot> result = matches(model, reference);
   if (result.empty())
-    errors.push_back({"\"" + reference.text + "\" names nothing in this scenario" + advice(model, reference),
+    errors.push_back({"\"" + reference.text + "\" names nothing in these files" + advice(model, reference),
                       file, reference.where});
   return result;
 }

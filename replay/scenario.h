@@ -60,6 +60,8 @@ struct ScenarioController {
   // Absent: not written; without keys: none.
   std::optional<FieldPath> actsAs;
   std::chrono::milliseconds takes{1000};
+  bool isCandidate = false;  // its evidence may be true of several, of which nothing tells which it is
+  std::vector<kube::ObjectKey> setOn;  // of a candidate: objects on which it set the finalizer, as they say
   std::string evidence;  // why it is taken to be there; empty: somebody wrote it down. Of one without runsIn:
                          // findOutsideRemovers() found it
   kube::Position where;
@@ -139,8 +141,8 @@ tl::expected<Scenario, kube::Errors> parse(std::string_view text, const std::str
 tl::expected<std::optional<Scenario>, kube::Errors> loadIfScenario(const std::string& path,
                                                                    const kube::ParseLimits& limits = {});
 // Manifests as a scenario: clients delete what the references name, in any order, and each finalizer is
-// removed by those that findFinalizerRemovers() finds. Fails on a file that holds a Scenario, and as load()
-// does.
+// removed by those that a criticalservice::RemoverFinder finds. Fails on a file that holds a Scenario, and as
+// load() does.
 tl::expected<Scenario, kube::Errors> scenarioOfDeletions(const std::vector<InputFile>& files,
                                                          const std::vector<std::string>& references,
                                                          const kube::ParseLimits& limits = {});

@@ -1,9 +1,13 @@
 #include "replay/sources.h"
 
 #include <algorithm>
+#include <boost/container_hash/hash.hpp>
+#include <filesystem>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "kube/crd.h"
+#include "kube/encoding.h"
 #include "kube/names.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
@@ -58,6 +62,25 @@ bool isKustomization(const kube::Value& document, const std::string& file) {
       name == "kustomization.yaml" || name == "kustomization.yml" || name == "Kustomization";
   return kube::textAt(document, {"apiVersion"}).starts_with("kustomize.config.k8s.io/") ||
          (isNamedSo && document.find("kind") == nullptr);
+}
+
+// Equal for documents that differ in nothing but where they stand and the order of their fields.
+size_t contentHash(const kube::Value& value) {
+  size_t hash = value.data.index();
+  if (const kube::Value::Map* map = value.asMap()) {
+    for (const kube::Member& member : *map) {
+      size_t field = contentHash(member.value);
+      boost::hash_combine(field, member.key);
+      hash += field;
+    }
+  } else if (const kube::Value::List* list = value.asList()) {
+    for (const kube::Value& item : *list) boost::hash_combine(hash, contentHash(item));
+  } else if (const std::string* text = value.asString()) {
+    boost::hash_combine(hash, *text);
+  } else {
+    boost::hash_combine(hash, kube::toJson(value).dump());
+  }
+  return hash;
 }
 
 }  // namespace
@@ -178,12 +201,15 @@ std::vector<kube::Object> ObjectReader::read(Source& source) {
 
 bool ObjectReader::isFirst(const kube::Object& object) {
   const kube::Position position = object.content.position;
-  const std::string place =
-      object.file + ":" + std::to_string(position.line) + ":" + std::to_string(position.column);
-  const auto [first, isNew] = places_.try_emplace(object.key, place);
-  if (!isNew)
+  // A file that a scenario names, and the command line, too, is read twice.
+  const std::string place = std::filesystem::path(object.file).lexically_normal().generic_string() + ":" +
+                            std::to_string(position.line) + ":" + std::to_string(position.column);
+  const size_t content = contentHash(object.content);
+  const auto [first, isNew] = places_.try_emplace(object.key, Place{place, content});
+  // A Namespace often stands in several files of a folder; kubectl takes what is alike, too.
+  if (!isNew && first->second.text != place && first->second.content != content)
     errors_.push_back(
-        {kube::toString(object.key) + " stands here a second time; the first is at " + first->second,
+        {kube::toString(object.key) + " stands here a second time, unlike the first at " + first->second.text,
          object.file, position});
   return isNew;
 }

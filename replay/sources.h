@@ -44,7 +44,8 @@ class ObjectReader {
   void addTypes(const std::vector<kube::Value>& documents, const std::string& file);
   // The objects of a source, without those that stood somewhere before. Takes its documents.
   std::vector<kube::Object> read(Source& source);
-  // Notes where the object stands; false, and an error, when it stood somewhere before.
+  // Notes where the object stands; false when it stood somewhere before, and an error when it is not alike
+  // there.
   bool isFirst(const kube::Object& object);
   // Words, in lower case, for types that are not known because their CRDs have errors, which were reported.
   const std::set<std::string>& lackingWords() const { return lackingWords_; }
@@ -57,8 +58,12 @@ class ObjectReader {
 
   kube::ResourceMap& types_;
   kube::Errors& errors_;
-  std::unordered_map<kube::ObjectKey, std::string> places_;  // where each object stands
-  std::set<std::pair<std::string, std::string>> lacking_;    // group and kind of those CRDs
+  struct Place {
+    std::string text;    // "a.yaml:1:1"
+    size_t content = 0;  // a hash of the manifest
+  };
+  std::unordered_map<kube::ObjectKey, Place> places_;      // where each object stands
+  std::set<std::pair<std::string, std::string>> lacking_;  // group and kind of those CRDs
   std::set<std::string> lackingWords_;
 };
 

@@ -73,7 +73,7 @@ void writeLeftovers(Writer& writer, const ScenarioReport& report) {
     for (const std::string& reason : leftover.reasons) writer.line("        " + reason);
   }
   if (report.ring.empty()) return;
-  writer.heading("They wait for each other");
+  writer.heading(report.ring.size() == 1 ? "It waits for itself" : "They wait for each other");
   for (size_t i = 0; i < report.ring.size(); ++i)
     writer.line("    " + report.ring[i] + " waits for " + report.ring[(i + 1) % report.ring.size()]);
 }

@@ -250,7 +250,7 @@ class Tracer {
       reference["uid"] =
           uid(links[i].owner, owner == cluster::OwnerState::Dangling && born > 0 ? born - 1 : born);
       if (links[i].controller) reference["controller"] = true;
-      if (links[i].blockOwnerDeletion) reference["blockOwnerDeletion"] = true;
+      if (links[i].blockOwnerDeletion && !known_[slot].isUnblocked(i)) reference["blockOwnerDeletion"] = true;
       result.push_back(std::move(reference));
     }
     return result;

@@ -1,5 +1,6 @@
 #include "server/spec_snapshot.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
@@ -8,6 +9,8 @@
 #include <vector>
 
 #include "admission/spec_blockers.h"
+#include "criticalservice/critical_service.h"
+#include "criticalservice/finalizer_removers.h"
 #include "graph/edges.h"
 #include "kube/api_calls.h"
 #include "kube/crd.h"
@@ -31,14 +34,15 @@ class SpecReader {
     readStorage(*object);
     readNodes();
     readCallers();
+    readControllers();  // of all that was read
     std::vector<const kube::Object*> all;
     for (const kube::Object& one : objects_) all.push_back(&one);
     const auto isUnknown = [this](const kube::ObjectKey& key) {
       return unknown_.contains(key) || (key.type == kube::kNamespaces && found(key) == nullptr);
     };
-    cluster_.specBlockers = admission::specBlockersOf(all, cluster_.types, {true, isUnknown});
+    cluster_.specs = admission::findInSpecs(all, cluster_.types, {true, isUnknown, knowsControllers_});
     addToGraph();
-    admission::requireSpecBlockers(cluster_.graph, cluster_.specBlockers);
+    admission::requireSpecBlockers(cluster_.graph, cluster_.specs.blockers);
   }
 
  private:
@@ -77,10 +81,47 @@ class SpecReader {
     return listed.isComplete;
   }
 
-  // Reads the labels of what is in a Namespace, or of a CRD's instances: webhooks may select by them.
+  // Where controllers run, and what they may do.
+  static const std::vector<kube::GroupResource>& controllerTypes() {
+    static const std::vector<kube::GroupResource> kTypes = {
+        criticalservice::criticalServiceType(),
+        kube::kDeployments,
+        kube::kStatefulSets,
+        kube::kDaemonSets,
+        kube::kClusterRoles,
+        kube::kClusterRoleBindings,
+        kube::kRoles,
+        kube::kRoleBindings,
+    };
+    return kTypes;
+  }
+
+  // Whose contents are looked at, and not its labels alone.
+  static bool isReadWhole(const kube::GroupResource& type) {
+    return type == kube::kPods || type == kube::kServices || type == kube::kEndpointSlices ||
+           std::ranges::find(controllerTypes(), type) != controllerTypes().end();
+  }
+
+  static bool hasForeignFinalizer(const kube::Object& one) {
+    return criticalservice::hasForeignFinalizer(one.meta);
+  }
+
+  // Lists the labels, by which webhooks may select; where an object has a finalizer of somebody else, all:
+  // who set it stands in its managedFields. Nobody needs the data of Secrets.
+  void listContent(const kube::GroupResource& name, const std::string& space) {
+    const kube::ResourceType* type = cluster_.types.find(name);
+    if (type == nullptr) return;
+    bool isWhole = isReadWhole(name);
+    if (!isWhole && name != kube::kSecrets)
+      isWhole =
+          std::ranges::any_of(reader_.list(*type, space, Content::Metadata).objects, hasForeignFinalizer);
+    list(name, space, isWhole ? Content::Whole : Content::Metadata);
+  }
+
+  // Reads what is in a Namespace, or a CRD's instances.
   void readContent() {
     if (asked_.type == kube::kCustomResourceDefinitions) {
-      list(kube::definedBy(asked_.name), {}, Content::Metadata);
+      listContent(kube::definedBy(asked_.name), {});
       list(kube::kNamespaces, {}, Content::Metadata);
       return;
     }
@@ -98,9 +139,7 @@ class SpecReader {
       }
     }
     for (const kube::GroupResource& type : types) {
-      const bool isReadWhole =
-          type == kube::kPods || type == kube::kServices || type == kube::kEndpointSlices;
-      list(type, asked_.name, isReadWhole ? Content::Whole : Content::Metadata);
+      listContent(type, asked_.name);
       readCrd(type);
     }
   }
@@ -108,6 +147,14 @@ class SpecReader {
   void readCrd(const kube::GroupResource& type) {
     const kube::ObjectKey crd = kube::crdKey(type);
     if (cluster_.graph.find(crd)) get(crd);
+  }
+
+  // Whose finalizers they may be, and by which rights they are removed.
+  void readControllers() {
+    if (std::ranges::none_of(objects_, hasForeignFinalizer)) return;
+    knowsControllers_ = true;
+    for (const kube::GroupResource& type : controllerTypes())
+      knowsControllers_ = list(type, {}, Content::Whole) && knowsControllers_;
   }
 
   void readStorage(const kube::Object& object) {
@@ -161,7 +208,7 @@ class SpecReader {
 
   // What no watch follows, and is the middle of a chain.
   void addToGraph() {
-    for (const auto& [object, blockers] : cluster_.specBlockers) {
+    for (const auto& [object, blockers] : cluster_.specs.blockers) {
       for (const admission::SpecBlocker& blocker : blockers) {
         for (const kube::ObjectKey& other : blocker.objects) addToGraph(other);
       }
@@ -182,6 +229,7 @@ class SpecReader {
   std::map<kube::ObjectKey, const kube::Object*> byKey_;
   std::set<kube::ObjectKey> seen_;     // that were read, or looked for
   std::set<kube::ObjectKey> unknown_;  // that could not be read
+  bool knowsControllers_ = false;      // all that readControllers() lists was read
 };
 
 }  // namespace

@@ -9,8 +9,9 @@
 namespace lastout::server {
 
 // Adds to the cluster what keeps the object, and what is in it where it is a Namespace or a CRD: webhooks,
-// conversion webhooks and APIServices that do not answer, Nodes that are not Ready, and who uses the storage.
-// Reads at most kMostUnwatched objects of each type; the reader notes what could not be read.
+// conversion webhooks and APIServices that do not answer, controllers that do not remove finalizers, Nodes
+// that are not Ready, and who uses the storage. Reads at most kMostUnwatched objects of each type; the reader
+// notes what could not be read.
 void addSpecBlockers(UnwatchedReader& reader, const kube::ObjectKey& object,
                      admission::KnownCluster& cluster);
 

@@ -93,6 +93,10 @@ ExchangeResponse Api::handle(const ExchangeRequest& request) {
   if (request.path == "/livez" || request.path == "/readyz" || request.path == "/healthz")
     return plainText(200, "ok");
   const std::optional<Target> target = parseTarget(request.path);
+  if (isUnanswered(request.path, target)) {
+    if (auto denied = target ? denialOfUnserved(request, *target) : std::nullopt) return answerWith(*denied);
+    return plainText(503, "service unavailable\n");
+  }
   if (request.method == "GET" && mayAskForTypes(request.path)) {
     if (std::optional<ExchangeResponse> document = discover(discoveredTypes(), request))
       return std::move(*document);
@@ -164,6 +168,14 @@ ApiResult<ExchangeResponse> Api::handleResource(Call& call) {
   if (verb == "deletecollection") return removeCollection(call);
   if (!call.listOptions) return tl::unexpected(call.listOptions.error());
   return verb == "watch" ? watch(call, *call.listOptions) : list(call, *call.listOptions);
+}
+
+// As kube-aggregator answers for an APIService that is not Available.
+bool Api::isUnanswered(std::string_view path, const std::optional<Target>& target) {
+  const auto version = target ? std::optional(std::pair(target->group, target->version))
+                              : groupVersionIn(path.substr(std::min<size_t>(1, path.size())));
+  const kube::MutexLock lock(plane_.mutex);
+  return version && plane_.types.isUnanswered(version->first, version->second);
 }
 
 // 403 comes before 404: what is served is told to those alone who may read it.

@@ -41,6 +41,7 @@ class Api {
   ApiResult<ExchangeResponse> handleResource(Call& call);
   TypeRegistry discoveredTypes();  // takes the lock
   std::optional<ExchangeResponse> discover(const TypeRegistry& types, const ExchangeRequest& request);
+  bool isUnanswered(std::string_view path, const std::optional<Target>& target);  // takes the lock
   std::optional<ApiError> denialOfUnserved(const ExchangeRequest& request, const Target& target) const;
   ApiResult<void> authorize(const Call& call, std::string_view verb) const;
 

@@ -38,6 +38,13 @@ ApiResult<void> checkPreconditions(const ServedType& type, const StoredRecord& r
   return {};
 }
 
+// Whether or not they are there; a DELETE of the collection asks for no name (priorityclass/storage of
+// Kubernetes).
+bool isSystemPriorityClass(const kube::ObjectKey& key) {
+  return key.type == kube::kPriorityClasses &&
+         (key.name == "system-cluster-critical" || key.name == "system-node-critical");
+}
+
 }  // namespace
 
 // The object as it now is, or the Status that says that it is gone.
@@ -45,6 +52,9 @@ ApiResult<Json> Api::removeOne(Call& call, const kube::ObjectKey& key, const Del
                                bool nameIsKnown) {
   if (kube::isImmortal(key))
     return tl::unexpected(forbidden(key.type, key.name, "this namespace may not be deleted"));
+  if (nameIsKnown && isSystemPriorityClass(key))
+    return tl::unexpected(
+        forbidden(key.type, key.name, "this is a system priority class and cannot be deleted"));
   // A Namespace that already terminates is answered without any review.
   if (key.type == kube::kNamespaces) {
     const RecordRef space = stored(key);

@@ -1,4 +1,6 @@
 // Writing: create, update, patch, and their subresources.
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "kube/well_known.h"
@@ -79,16 +81,15 @@ ApiResult<Mutation> Api::prepareCreate(Call& call, Json object, const WriteOptio
     return tl::unexpected(invalid(call.type->kind, call.type->type.group, name, problems));
   if (auto fits = fitToSchema(*call.type, validationOf(options), name, object, call.warnings); !fits)
     return tl::unexpected(std::move(fits.error()));
-  if (call.type->type == kube::kMutatingAdmissionPolicies)
-    call.warnings.emplace_back("this server stores MutatingAdmissionPolicies and does not evaluate them");
   Mutation mutation;
   mutation.operation = Mutation::Operation::Create;
   mutation.type = call.type;
   mutation.after = completed(plane_, *call.type, std::move(object));
   mutation.key = {call.type->type, call.target.namespaceName,
                   std::string(stringAt(mutation.after, {"metadata", "name"}))};
-  if (auto checked = checkContent(*call.type, mutation.after); !checked)
-    return tl::unexpected(std::move(checked.error()));
+  auto checked = checkContent(*call.type, mutation.after);
+  if (!checked) return tl::unexpected(std::move(checked.error()));
+  std::ranges::move(*checked, std::back_inserter(call.warnings));
   mutation.options = options.asGiven("CreateOptions");
   mutation.nameIsKnown = named;
   mutation.dryRun = options.dryRun;
@@ -175,7 +176,9 @@ ApiResult<Mutation> Api::prepareUpdate(Call& call, const RecordRef& before, Json
   Json after = type.builtIn ? completeOnUpdate(rulesOf(type), before->object(), std::move(prepared->object))
                             : std::move(prepared->object);
   if (!prepared->changed) after = before->object();  // reviewed all the same
-  if (auto checked = checkContent(type, after); !checked) return tl::unexpected(std::move(checked.error()));
+  auto checked = checkContent(type, after);
+  if (!checked) return tl::unexpected(std::move(checked.error()));
+  std::ranges::move(*checked, std::back_inserter(call.warnings));
   Mutation mutation;
   mutation.operation = Mutation::Operation::Update;
   mutation.type = call.type;

@@ -6,6 +6,7 @@
 #include "kube/messages.h"
 #include "simulator/cel_evaluation.h"
 #include "simulator/cel_node.h"
+#include "simulator/cel_parser.h"
 
 namespace lastout::simulator {
 namespace {
@@ -20,9 +21,25 @@ CelExpression::CelExpression(std::string text, std::shared_ptr<const CelNode> ro
 tl::expected<CelExpression, std::string> CelExpression::compile(std::string_view text,
                                                                 const CelEnvironment& environment) {
   auto program = parseCel(text, environment);
-  if (!program) return tl::unexpected(std::move(program.error()));
+  if (!program && program.error().isBeyond)
+    return tl::unexpected(program.error().words + ": " + kSupportedCel);
+  if (!program) return tl::unexpected(std::move(program.error().words));
   return CelExpression(std::string(text.substr(0, kShownCel)),
                        std::make_shared<const CelNode>(std::move(program->root)), program->usesRequest);
+}
+
+tl::expected<CelExpression, std::string> CelExpression::accept(std::string_view text,
+                                                               const CelEnvironment& environment) {
+  auto program = parseCel(text, environment);
+  if (program || !program.error().isBeyond) return compile(text, environment);
+  return CelExpression(std::string(text.substr(0, kShownCel)),
+                       std::make_shared<const CelNode>(celNode(CelNode::Kind::Beyond, environment.result,
+                                                               std::move(program.error().words))),
+                       false);
+}
+
+std::string_view CelExpression::beyond() const {
+  return root_->kind == CelNode::Kind::Beyond ? std::string_view(root_->name) : std::string_view();
 }
 
 CelType CelExpression::type() const { return root_->type; }

@@ -78,11 +78,18 @@ class CelExpression {
   static tl::expected<CelExpression, std::string> compile(std::string_view text,
                                                           const CelEnvironment& environment = {});
 
+  // As compile(), but one that the API server compiles and that needs more of the language is one whose
+  // evaluation always fails.
+  static tl::expected<CelExpression, std::string> accept(std::string_view text,
+                                                         const CelEnvironment& environment = {});
+
   // Returns the result. Fails with the API server's words where a field is missing, or a value has the wrong
   // type.
   tl::expected<bool, std::string> test(const CelVariables& variables) const;
   bool usesRequest() const { return usesRequest_; }
   CelType type() const;
+  // Says what it needs that is not evaluated here; empty: it is evaluated.
+  std::string_view beyond() const;
   const std::string& text() const { return text_; }  // its beginning, for messages
 
  private:

@@ -89,6 +89,8 @@ CelResult CelEvaluation::value(const CelNode& node) {
       return filtered(node);
     case CelNode::Kind::Transform:
       return transformed(node);
+    case CelNode::Kind::Beyond:
+      return tl::unexpected("lastout up does not evaluate this expression: " + node.name);
     default:
       return asResult(truth(node));
   }

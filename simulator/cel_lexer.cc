@@ -9,12 +9,15 @@ namespace lastout::simulator {
 namespace {
 
 constexpr std::string_view kSpaces = " \t\n\r\f";
+constexpr std::string_view kOtherSymbols = "-*/%{}`";  // of CEL, and not evaluated here
 constexpr int kHexBase = 16;
 
 bool isWordStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
+
+void celBeyond(const std::string& what) { throw CelProblem{what + " is not supported", true}; }
 
 size_t celCharactersIn(std::string_view text) {
   return static_cast<size_t>(std::ranges::count_if(
@@ -35,8 +38,9 @@ CelToken CelLexer::next() {
     position_ += symbol.size();
     return {CelToken::Kind::Symbol, std::string(symbol), token.at};
   }
-  throw CelProblem{kube::inQuotes(text_.substr(position_, 1)) + place(token.at) +
-                   " is not supported: " + kSupportedCel};
+  const std::string symbol = kube::inQuotes(text_.substr(position_, 1)) + place(token.at);
+  if (kOtherSymbols.find(first) != std::string_view::npos) celBeyond(symbol);
+  throw CelProblem{"Syntax error: " + symbol + " is not expected"};
 }
 
 std::string CelLexer::place(size_t at) const {
@@ -52,8 +56,7 @@ std::string CelLexer::word() {
   while (position_ < text_.size() && (isWordStart(text_[position_]) || isDigit(text_[position_])))
     ++position_;
   const char next = position_ < text_.size() ? text_[position_] : '\0';
-  if (next == '\'' || next == '"')
-    throw CelProblem{"a string with a prefix" + place(begin) + " is not supported: " + kSupportedCel};
+  if (next == '\'' || next == '"') celBeyond("a string with a prefix" + place(begin));
   return std::string(text_.substr(begin, position_ - begin));
 }
 
@@ -62,15 +65,14 @@ std::string CelLexer::number() {
   while (position_ < text_.size() && isDigit(text_[position_])) ++position_;
   const char next = position_ < text_.size() ? text_[position_] : '\0';
   const std::string_view digits = text_.substr(begin, position_ - begin);
-  if (isWordStart(next) || next == '.' || digits.size() > 18)
-    throw CelProblem{"the number" + place(begin) + " is not supported: " + kSupportedCel};
+  if (isWordStart(next) || next == '.' || digits.size() > 18) celBeyond("the number" + place(begin));
   return std::string(digits);
 }
 
 std::string CelLexer::string(char quote) {
   const size_t begin = position_++;
   if (text_.substr(begin).starts_with(std::string(3, quote)))
-    throw CelProblem{"a string in three quotes" + place(begin) + " is not supported: " + kSupportedCel};
+    celBeyond("a string in three quotes" + place(begin));
   std::string made;
   while (position_ < text_.size() && text_[position_] != quote && text_[position_] != '\n') {
     if (text_[position_] == '\\')

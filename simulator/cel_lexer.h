@@ -24,7 +24,10 @@ struct CelToken {
 // Thrown by the lexer and the parser, and caught by parseCel(): the words of the first problem.
 struct CelProblem {
   std::string words;
+  bool isBeyond = false;  // the API server compiles it; this part of CEL lacks something
 };
+// Throws for what is CEL and not of this part of it.
+[[noreturn]] void celBeyond(const std::string& what);
 
 // In UTF-8, of which each character has one byte that is no continuation.
 size_t celCharactersIn(std::string_view text);

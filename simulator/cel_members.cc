@@ -67,6 +67,24 @@ std::optional<CelNode::Kind> macroNamed(std::string_view name) {
   return std::nullopt;
 }
 
+// Names that API servers declare: values, the libraries of functions, and types.
+bool isDeclaredElsewhere(std::string_view name) {
+  static constexpr std::array<std::string_view, 26> kNames = {"params",   "namespaceObject",
+                                                              "cel",      "math",
+                                                              "strings",  "sets",
+                                                              "lists",    "base64",
+                                                              "optional", "ip",
+                                                              "cidr",     "format",
+                                                              "regex",    "int",
+                                                              "uint",     "double",
+                                                              "string",   "bool",
+                                                              "bytes",    "list",
+                                                              "map",      "type",
+                                                              "dyn",      "timestamp",
+                                                              "duration", "null_type"};
+  return std::ranges::find(kNames, name) != kNames.end();
+}
+
 bool isMany(CelType type) {
   return type == CelType::Dynamic || type == CelType::List || type == CelType::Map;
 }
@@ -85,6 +103,7 @@ CelNode CelParser::member() {
       continue;
     }
     const size_t at = take().at;
+    if (isAt("?")) celBeyond("an optional field" + lexer_.place(at));
     if (token_.kind != CelToken::Kind::Word) unexpected();
     const std::string name = take().text;
     if (isAt("(")) {
@@ -103,6 +122,7 @@ CelNode CelParser::member() {
 
 CelNode CelParser::item(CelNode node) {
   const size_t at = take().at;
+  if (isAt("?")) celBeyond("an optional item" + lexer_.place(at));
   CelNode key = expression();
   expect("]");
   const bool fits =
@@ -174,11 +194,10 @@ CelNode CelParser::macro(CelNode many, CelNode::Kind kind, size_t at) {
   locals_.push_back(made.name);
   CelNode body = expression();
   locals_.pop_back();
+  if (isAt(",")) celBeyond("a macro with two names or two expressions" + lexer_.place(at));
   expect(")");
   if (kind != CelNode::Kind::Transform) want(CelType::Bool, body, "_&&_", at);
-  if (isAccess(body.type))
-    throw CelProblem{"a list of " + nameOf(body.type) + lexer_.place(at) +
-                     " is not supported: " + kSupportedCel};
+  if (isAccess(body.type)) celBeyond("a list of " + nameOf(body.type) + lexer_.place(at));
   made.operands.push_back(std::move(many));
   made.operands.push_back(std::move(body));
   return made;
@@ -209,6 +228,8 @@ CelNode CelParser::word(const CelToken& name) {
     return celNode(CelNode::Kind::Variable, CelType::Authorizer, name.text);
   if (name.text == "variables" && environment_.variables != nullptr && isAt("."))
     return celNode(CelNode::Kind::Variable, CelType::Map, name.text);
+  if (isDeclaredElsewhere(name.text) || (name.text == "authorizer" && environment_.variables == nullptr))
+    celBeyond(kube::inQuotes(name.text) + lexer_.place(name.at));
   throw CelProblem{"undeclared reference to '" + kube::printable(name.text) + "'" + lexer_.place(name.at) +
                    "; " + kSupportedCel};
 }

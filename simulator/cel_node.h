@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simulator/cel.h"
+#include "simulator/cel_lexer.h"
 #include "simulator/json.h"
 
 namespace lastout::simulator {
@@ -56,7 +57,8 @@ struct CelNode {
     All,  // macros: operands are the list and the body
     Exists,
     Filter,
-    Transform
+    Transform,
+    Beyond  // a whole expression that is not evaluated; `name` says why
   };
   Kind kind = Kind::Constant;
   CelType type = CelType::Dynamic;
@@ -80,6 +82,6 @@ struct CelProgram {
 
 // Returns the nodes of the expression; the root is of the environment's type. Fails as
 // CelExpression::compile() does.
-tl::expected<CelProgram, std::string> parseCel(std::string_view text, const CelEnvironment& environment);
+tl::expected<CelProgram, CelProblem> parseCel(std::string_view text, const CelEnvironment& environment);
 
 }  // namespace lastout::simulator

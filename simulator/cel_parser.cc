@@ -76,8 +76,7 @@ void CelParser::unexpected() const {
 }
 
 void CelParser::unsupportedFunction(const std::string& name, size_t at) const {
-  throw CelProblem{"the function " + kube::inQuotes(name) + lexer_.place(at) +
-                   " is not supported: " + kSupportedCel};
+  celBeyond("the function " + kube::inQuotes(name) + lexer_.place(at));
 }
 
 void CelParser::noOverload(const char* function, std::initializer_list<CelType> types, size_t at) const {
@@ -248,9 +247,7 @@ CelNode CelParser::list() {
   while (!isAt("]")) {
     const size_t at = token_.at;
     items.push_back(expression());
-    if (isAccess(items.back().type))
-      throw CelProblem{"a list of " + nameOf(items.back().type) + lexer_.place(at) +
-                       " is not supported: " + kSupportedCel};
+    if (isAccess(items.back().type)) celBeyond("a list of " + nameOf(items.back().type) + lexer_.place(at));
     if (!takeIf(",")) break;
   }
   expect("]");
@@ -264,14 +261,14 @@ CelNode CelParser::list() {
   return made;
 }
 
-tl::expected<CelProgram, std::string> parseCel(std::string_view text, const CelEnvironment& environment) {
+tl::expected<CelProgram, CelProblem> parseCel(std::string_view text, const CelEnvironment& environment) {
   if (const size_t length = celCharactersIn(text); length > kLongestCel)
-    return tl::unexpected("expression code point size exceeds limit: size: " + std::to_string(length) +
-                          ", limit " + std::to_string(kLongestCel));
+    return tl::unexpected(CelProblem{"expression code point size exceeds limit: size: " +
+                                     std::to_string(length) + ", limit " + std::to_string(kLongestCel)});
   try {
     return CelParser(text, environment).parse();
   } catch (CelProblem& problem) {
-    return tl::unexpected(std::move(problem.words));
+    return tl::unexpected(std::move(problem));
   }
 }
 

@@ -105,6 +105,19 @@ Json withNextGeneration(Json object) {
   return object;
 }
 
+// What the collector has set to false in a reference stays so.
+Json withUnblockedOwners(const std::vector<cluster::LiveOwner>& owners, Json object) {
+  if (at(object, {"metadata", "ownerReferences"}) == nullptr) return object;
+  for (Json& reference : object["metadata"]["ownerReferences"]) {
+    const std::string_view uid = stringAt(reference, {"uid"});
+    const bool isUnblocked = std::ranges::any_of(owners, [&](const cluster::LiveOwner& owner) {
+      return owner.uid == uid && !owner.blockOwnerDeletion;
+    });
+    if (isUnblocked && trueAt(reference, {"blockOwnerDeletion"})) reference["blockOwnerDeletion"] = false;
+  }
+  return object;
+}
+
 // References to owners that the collector has dropped go.
 Json withOwnersOf(const std::vector<cluster::LiveOwner>& owners, Json object) {
   const Json* references = at(object, {"metadata", "ownerReferences"});
@@ -116,7 +129,7 @@ Json withOwnersOf(const std::vector<cluster::LiveOwner>& owners, Json object) {
       dropped.emplace(uid);
   }
   for (const std::string& uid : dropped) object = removeOwner(std::move(object), uid);
-  return object;
+  return withUnblockedOwners(owners, std::move(object));
 }
 
 // An owner that a controller has added: an agent, or a workload that adopts.

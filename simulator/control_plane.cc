@@ -279,6 +279,34 @@ void ControlPlane::registerAdmission(const Json& object, bool isGone) {
   }
 }
 
+// While one of these does not answer, its group is served by nobody, and no Namespace ends.
+void ControlPlane::aggregate(const kube::ObjectKey& apiService, const Json& object, bool isGone) {
+  const bool wasAggregated = aggregatedApis.erase(apiService.name) > 0;
+  const Json* spec = at(object, {"spec"});
+  const Json* service = at(object, {"spec", "service"});
+  const bool isAggregated = !isGone && service != nullptr && service->is_object();
+  if (isAggregated) {
+    const Json* status = at(object, {"status"});
+    const Json* available = status == nullptr ? nullptr : findCondition(*status, "Available");
+    aggregatedApis[apiService.name] = {std::string(stringAt(*spec, {"group"})),
+                                       std::string(stringAt(*spec, {"version"})),
+                                       {kube::kServices, std::string(stringAt(*service, {"namespace"})),
+                                        std::string(stringAt(*service, {"name"}))},
+                                       available != nullptr && stringAt(*available, {"status"}) == "True"};
+  }
+  if (!wasAggregated && !isAggregated) return;
+  std::set<std::pair<std::string, std::string>> unanswered;
+  std::optional<cluster::Slot> failing;
+  for (const auto& [name, api] : aggregatedApis) {
+    if (api.answers) continue;
+    // This server serves its own groups whatever an APIService says.
+    if (!api.version.empty() && !types.isBuiltInGroup(api.group)) unanswered.emplace(api.group, api.version);
+    failing = live.find({kube::kApiServices, "", name});
+  }
+  types.setUnanswered(std::move(unanswered));
+  live.failDiscovery(failing);
+}
+
 // Objects that tell the API server itself what to do.
 void ControlPlane::serve(const Write& write) {
   const kube::ObjectKey& key = write.record->key();
@@ -294,6 +322,8 @@ void ControlPlane::serve(const Write& write) {
       rbac.remove(object);
     else
       rbac.put(object);
+  } else if (key.type == kube::kApiServices) {
+    aggregate(key, object, isGone);
   } else if (key.type.group == kube::kAdmissionRegistrationGroup) {
     registerAdmission(object, isGone);
   }

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -37,6 +38,14 @@ struct ControlPlaneEnvironment {
   std::function<std::chrono::steady_clock::time_point()> stopwatch = std::chrono::steady_clock::now;
 };
 
+// An APIService with a Service: another API server is behind it.
+struct AggregatedApi {
+  std::string group;
+  std::string version;
+  kube::ObjectKey service;
+  bool answers = false;  // its condition Available
+};
+
 class ControlPlane {
  public:
   // Each is called after a write, with the lock held.
@@ -58,6 +67,9 @@ class ControlPlane {
   std::string certificates;  // PEM: what clients are told to trust
   // Content of terminating namespaces, and why the namespace controller was last refused to delete it.
   std::unordered_map<kube::ObjectKey, std::string> refusedContent LASTOUT_GUARDED_BY(mutex);
+
+  // By the names of the APIServices.
+  std::map<std::string, AggregatedApi> aggregatedApis LASTOUT_GUARDED_BY(mutex);
 
   // What discovery names: what is served, and for a second after the end of a CRD still its type.
   TypeRegistry discoveredTypes() LASTOUT_REQUIRES(mutex);
@@ -98,6 +110,7 @@ class ControlPlane {
   void align(cluster::Slot slot, std::span<const Mutation> admitted) LASTOUT_REQUIRES(mutex);
   void noticed(const Write& write) LASTOUT_REQUIRES(mutex);
   void serve(const Write& write) LASTOUT_REQUIRES(mutex);
+  void aggregate(const kube::ObjectKey& apiService, const Json& object, bool isGone) LASTOUT_REQUIRES(mutex);
   void registerAdmission(const Json& object, bool isGone) LASTOUT_REQUIRES(mutex);
   void unserve(const kube::GroupResource& type) LASTOUT_REQUIRES(mutex);
 

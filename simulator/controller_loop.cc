@@ -54,6 +54,7 @@ void ControllerLoop::noticed(const Write& write) {
   const kube::ObjectKey& key = write.record->key();
   queue(key);
   noticedOwners(write.record->object());
+  noticedApis(key, write.record->object());
   if (!key.namespaceName.empty()) {
     const kube::ObjectKey space = kube::namespaceKey(key.namespaceName);
     const RecordRef record = plane_.storage.find(space);
@@ -68,6 +69,17 @@ void ControllerLoop::noticed(const Write& write) {
       if (note != cluster::kNone) queue(model.slots[note].key);
     }
   }
+}
+
+// The status of an APIService depends on the Pods behind it, and the end of each Namespace on that status.
+void ControllerLoop::noticedApis(const kube::ObjectKey& key, const Json& object) {
+  if (key.type == kube::kServices || key.type == kube::kPods) {
+    for (const auto& [name, api] : plane_.aggregatedApis)
+      if (api.service.namespaceName == key.namespaceName) queue({kube::kApiServices, "", name});
+  }
+  if (key.type != kube::kApiServices || at(object, {"spec", "service"}) == nullptr) return;
+  for (const RecordRef& space : plane_.storage.list(kube::kNamespaces, ""))
+    if (at(space->object(), {"metadata", "deletionTimestamp"}) != nullptr) queue(space->key());
 }
 
 void ControllerLoop::noticedOwners(const Json& object) {

@@ -41,6 +41,7 @@ class ControllerLoop {
   };
 
   void noticed(const Write& write);
+  void noticedApis(const kube::ObjectKey& key, const Json& object) LASTOUT_REQUIRES(plane_.mutex);
   void noticedOwners(const Json& object) LASTOUT_REQUIRES(plane_.mutex);
   void queue(const kube::ObjectKey& key);
 

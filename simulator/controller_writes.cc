@@ -174,12 +174,27 @@ std::optional<NamespaceContent> remainingContent(const Subject& subject) {
   return content;
 }
 
+// In the words of client-go's discovery.
+std::vector<std::string> undiscovered(const ControlPlane& plane) LASTOUT_REQUIRES(plane.mutex) {
+  std::vector<std::string> versions;
+  for (const auto& [name, api] : plane.aggregatedApis) {
+    if (api.answers) continue;
+    const std::string version = api.group + "/" + api.version;
+    versions.push_back(version + ": " +
+                       (kube::aggregatesDiscovery(plane.kubernetes())
+                            ? "stale GroupVersion discovery: " + version
+                            : "the server is currently unable to handle the request"));
+  }
+  return versions;
+}
+
 std::optional<Mutation> namespaceWrite(const Subject& subject) {
   subject.plane.mutex.assertHeld();
   const std::string& name = subject.record->key().name;
   if (isTerminating(subject.object())) {
-    const std::optional<NamespaceContent> content = remainingContent(subject);
+    std::optional<NamespaceContent> content = remainingContent(subject);
     if (!content) return std::nullopt;
+    content->undiscovered = undiscovered(subject.plane);
     return updateTo(subject, terminatingNamespace(subject.object(), *content, subject.plane.now()), "status",
                     controllerUser("namespace-controller", subject.plane.kubernetes()));
   }
@@ -221,6 +236,39 @@ std::optional<Mutation> crdWrite(const Subject& subject) {
   }
   return std::nullopt;
 }
+
+// --- APIServices
+
+bool isReadyPodOf(const Json& service, const Json& pod) {
+  const Json* selector = at(service, {"spec", "selector"});
+  const Json* status = at(pod, {"status"});
+  const Json* ready = status == nullptr ? nullptr : findCondition(*status, "Ready");
+  if (selector == nullptr || ready == nullptr || stringAt(*ready, {"status"}) != "True" ||
+      at(pod, {"metadata", "deletionTimestamp"}) != nullptr)
+    return false;
+  return std::ranges::all_of(selector->items(), [&pod](const auto& label) {
+    const Json* its = at(pod, {"metadata", "labels", label.key()});
+    return its != nullptr && *its == label.value();
+  });
+}
+
+std::optional<Mutation> apiServiceWrite(const Subject& subject) {
+  subject.plane.mutex.assertHeld();
+  const auto found = subject.plane.aggregatedApis.find(subject.record->key().name);
+  if (found == subject.plane.aggregatedApis.end()) return std::nullopt;
+  const RecordRef service = subject.storage().find(found->second.service);
+  const bool hasReadyPod =
+      service != nullptr &&
+      std::ranges::any_of(
+          subject.storage().list(kube::kPods, service->key().namespaceName),
+          [&](const RecordRef& pod) { return isReadyPodOf(service->object(), pod->object()); });
+  return updateTo(subject,
+                  observedApiService(subject.object(), service == nullptr ? nullptr : &service->object(),
+                                     hasReadyPod, subject.plane.now()),
+                  "status", apiserverUser());
+}
+
+// --- CustomResourceDefinitions that are gone, or wait
 
 // A CRD whose names another one had, and that may have them now.
 std::optional<Mutation> waitingCrdWrite(ControlPlane& plane, std::string_view group)
@@ -312,14 +360,15 @@ struct TypeWrite {
   WriteFinder find;
 };
 
-const std::array<TypeWrite, 8>& typeWrites() {
-  static const std::array<TypeWrite, 8> kControllerWrites = {{
+const std::array<TypeWrite, 9>& typeWrites() {
+  static const std::array<TypeWrite, 9> kControllerWrites = {{
       {kube::kDeployments, deploymentWrite},
       {kube::kReplicaSets, workloadWrite},
       {kube::kStatefulSets, workloadWrite},
       {kube::kDaemonSets, workloadWrite},
       {kube::kNamespaces, namespaceWrite},
       {kube::kCustomResourceDefinitions, crdWrite},
+      {kube::kApiServices, apiServiceWrite},
       {manifestwork::manifestWorkType(), workWrite},
       {manifestwork::appliedManifestWorkType(), workWrite},
   }};

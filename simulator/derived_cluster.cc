@@ -23,6 +23,15 @@ std::string joinedSorted(std::vector<std::string> texts) {
   return joined;
 }
 
+StatusCondition discoveryFailure(const std::vector<std::string>& undiscovered) {
+  if (undiscovered.empty())
+    return {"NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",
+            "All resources successfully discovered"};
+  return {"NamespaceDeletionDiscoveryFailure", true, "DiscoveryFailed",
+          "Discovery failed for some groups, " + std::to_string(undiscovered.size()) +
+              " failing: unable to retrieve the complete list of server APIs: " + joinedSorted(undiscovered)};
+}
+
 StatusCondition contentFailure(const std::vector<std::string>& failures) {
   if (failures.empty())
     return {"NamespaceDeletionContentFailure", false, "ContentDeleted",
@@ -85,8 +94,7 @@ Json terminatingNamespace(Json object, const NamespaceContent& content, std::str
   if (status == nullptr) return object;
   (*status)["phase"] = "Terminating";
   for (const StatusCondition& condition :
-       {StatusCondition{"NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",
-                        "All resources successfully discovered"},
+       {discoveryFailure(content.undiscovered),
         StatusCondition{"NamespaceDeletionGroupVersionParsingFailure", false, "ParsedGroupVersions",
                         "All legacy kube types successfully parsed"},
         contentFailure(content.failures), contentRemaining(content.remaining),
@@ -152,6 +160,50 @@ Json apiServiceOf(std::string_view group, std::string_view version) {
         {"labels", Json::object({{"kube-aggregator.kubernetes.io/automanaged", "true"}})}}},
       {"spec",
        {{"group", group}, {"version", version}, {"groupPriorityMinimum", 1000}, {"versionPriority", 100}}}};
+}
+
+namespace {
+
+// The port of a Service; nullptr: it has no such port.
+const Json* portNumbered(const Json& service, int64_t number) {
+  const Json* ports = at(service, {"spec", "ports"});
+  if (ports == nullptr || !ports->is_array()) return nullptr;
+  const auto found = std::ranges::find_if(*ports, [number](const Json& port) {
+    const Json* its = at(port, {"port"});
+    return its != nullptr && *its == number;
+  });
+  return found == ports->end() ? nullptr : &*found;
+}
+
+StatusCondition availability(const Json& apiService, const Json* service, bool hasReadyPod) {
+  constexpr int64_t kHttps = 443;
+  const std::string which = "service/" + std::string(stringAt(apiService, {"spec", "service", "name"})) +
+                            " in \"" + std::string(stringAt(apiService, {"spec", "service", "namespace"})) +
+                            "\"";
+  if (service == nullptr) return {"Available", false, "ServiceNotFound", which + " is not present"};
+  const std::string_view type = stringAt(*service, {"spec", "type"});
+  const Json* given = at(apiService, {"spec", "service", "port"});
+  const int64_t number = given != nullptr && given->is_number_integer() ? given->get<int64_t>() : kHttps;
+  const Json* port = portNumbered(*service, number);
+  const bool isOfCluster = type.empty() || type == "ClusterIP";
+  if (port == nullptr && isOfCluster)
+    return {"Available", false, "ServicePortError",
+            which + " is not listening on port " + std::to_string(number)};
+  const Json* selector = at(*service, {"spec", "selector"});
+  const bool selects = selector != nullptr && selector->is_object() && !selector->empty();
+  if (selects && isOfCluster && !hasReadyPod)
+    return {"Available", false, "MissingEndpoints",
+            "endpoints for " + which + " have no addresses with port name \"" +
+                std::string(port == nullptr ? "" : stringAt(*port, {"name"})) + "\""};
+  return {"Available", true, "Passed", "all checks passed"};
+}
+
+}  // namespace
+
+Json observedApiService(Json apiService, const Json* service, bool hasReadyPod, std::string_view now) {
+  const StatusCondition condition = availability(apiService, service, hasReadyPod);
+  if (Json* status = objectIn(apiService, "status")) setCondition((*status)["conditions"], condition, now);
+  return apiService;
 }
 
 }  // namespace lastout::simulator

@@ -30,6 +30,8 @@ struct NamespaceContent {
   std::vector<Resources> remaining;
   std::vector<Finalizer> finalizers;
   std::vector<std::string> failures;  // what the API server said to deletions that failed
+  // The groups and versions that discovery did not get, each with its error.
+  std::vector<std::string> undiscovered = {};
 };
 // The Namespace with its five conditions (rest/093, admission/26).
 Json terminatingNamespace(Json object, const NamespaceContent& content, std::string_view now);
@@ -47,5 +49,8 @@ Json crdAfterCleanup(Json crd, std::string_view now);  // there are none any mor
 // --- APIServices
 // That of a CRD's version (admission/29).
 Json apiServiceOf(std::string_view group, std::string_view version);
+// With its condition Available by the Service behind it (nullptr: there is none) and whether a Pod that this
+// selects is Ready, in the words of kube-aggregator.
+Json observedApiService(Json apiService, const Json* service, bool hasReadyPod, std::string_view now);
 
 }  // namespace lastout::simulator

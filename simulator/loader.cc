@@ -13,11 +13,12 @@ namespace lastout::simulator {
 namespace {
 
 // Webhooks are registered when all else is there: an install manifest has its own Service, and objects that
-// its webhook would review.
+// its webhook would review. So are policies, which come into force by their bindings.
 int rankOf(const kube::Object& object) {
   if (object.key.type == kube::kCustomResourceDefinitions) return 0;
   if (object.key.type == kube::kNamespaces) return 1;
   if (object.key.type == manifestwork::manifestWorkType()) return 3;
+  if (object.key.type == kube::kValidatingAdmissionPolicyBindings) return 5;
   const bool isWebhook = object.key.type == kube::kMutatingWebhookConfigurations ||
                          object.key.type == kube::kValidatingWebhookConfigurations;
   return isWebhook ? 4 : 2;
@@ -31,9 +32,9 @@ class Load {
   explicit Load(EmbeddedCluster& cluster) : cluster_(cluster) {}
 
   void run(std::vector<kube::Object> objects);
-  tl::expected<size_t, kube::Errors> result() && {
+  tl::expected<LoadedManifests, kube::Errors> result() && {
     if (!errors_.empty()) return tl::unexpected(std::move(errors_));
-    return created_;
+    return std::move(loaded_);
   }
 
  private:
@@ -46,7 +47,7 @@ class Load {
   void fail(const kube::Object& object, const ExchangeResponse& response);
 
   EmbeddedCluster& cluster_;
-  size_t created_ = 0;
+  LoadedManifests loaded_;
   kube::Errors errors_;
   std::set<OwnerKindAndName> awaited_;            // objects of this load that are not created yet
   std::map<OwnerKindAndName, std::string> uids_;  // of those that are
@@ -135,7 +136,10 @@ void Load::create(const kube::Object& object) {
   const Json created = Json::parse(response.body, nullptr, false);
   uids_[ownerNameOf(object)] = stringAt(created, {"metadata", "uid"});
   if (object.key.type == kube::kNamespaces) namespaces_.insert(object.key.name);
-  ++created_;
+  ++loaded_.objects;
+  for (const std::string& warning : response.warnings)
+    loaded_.warnings.push_back(
+        {kube::toString(object.key) + ": " + warning, object.file, object.content.position});
   if (!object.meta.deletionTimestamp) return;
   const ExchangeResponse deleted = send("DELETE", pathOf(object) + "/" + object.key.name, nullptr);
   if (deleted.status != 200) fail(object, deleted);
@@ -171,8 +175,8 @@ kube::Object workObject(const manifestwork::ManifestWork& work) {
 
 }  // namespace
 
-tl::expected<size_t, kube::Errors> loadManifests(EmbeddedCluster& cluster,
-                                                 const replay::Manifests& manifests) {
+tl::expected<LoadedManifests, kube::Errors> loadManifests(EmbeddedCluster& cluster,
+                                                          const replay::Manifests& manifests) {
   std::vector<kube::Object> objects = manifests.objects;
   for (const manifestwork::ManifestWork& work : manifests.works) objects.push_back(workObject(work));
   Load load(cluster);

@@ -146,10 +146,6 @@ void MatchReader::wrong(const std::string& field, std::string_view value, std::s
       {"FieldValueInvalid", "Invalid value: " + kube::inQuotes(value) + ": " + std::string(why), field});
 }
 
-void MatchReader::forbidden(const std::string& field, std::string_view why) {
-  causes_->push_back({"FieldValueForbidden", "Forbidden: " + std::string(why), field});
-}
-
 void MatchReader::duplicate(const std::string& field, std::string_view value) {
   causes_->push_back({"FieldValueDuplicate", "Duplicate value: " + kube::inQuotes(value), field});
 }
@@ -215,7 +211,9 @@ std::optional<CelExpression> MatchReader::readExpression(kube::Fields& fields, s
     if (isRequired) required(fields.pathOf(key));
     return std::nullopt;
   }
-  auto expression = CelExpression::compile(text, environment);
+  auto expression = CelExpression::accept(text, environment);
+  if (expression && !expression->beyond().empty())
+    unevaluated_.push_back({fields.pathOf(key), std::string(expression->beyond()), isRequired});
   if (expression) return std::move(*expression);
   wrong(fields.pathOf(key), text, "compilation failed: " + expression.error());
   return std::nullopt;
@@ -244,6 +242,17 @@ std::vector<MatchCondition> MatchReader::readConditions(kube::Fields& fields,
       conditions.push_back({name, std::move(*expression)});
   }
   return conditions;
+}
+
+std::vector<std::string> MatchReader::warnings(bool failureIsIgnored) const {
+  const std::string consequence = failureIsIgnored
+                                      ? "it fails for every request, and failurePolicy Ignore leaves it out"
+                                      : "it fails for every request, and failurePolicy Fail denies that";
+  std::vector<std::string> sentences;
+  for (const Unevaluated& each : unevaluated_)
+    sentences.push_back(each.field + ": lastout up does not evaluate this expression (" + each.why +
+                        "): " + (each.isRequired ? consequence : "denials have the message instead"));
+  return sentences;
 }
 
 }  // namespace lastout::simulator

@@ -70,7 +70,6 @@ class MatchReader {
 
   void required(const std::string& field, std::string_view why = {});
   void wrong(const std::string& field, std::string_view value, std::string_view why);
-  void forbidden(const std::string& field, std::string_view why);
   void duplicate(const std::string& field, std::string_view value);
   void tooMany(const std::string& field, size_t count, size_t most);
   void notSupported(const std::string& field, std::string_view value,
@@ -82,12 +81,24 @@ class MatchReader {
   kube::RuleWithOperations readRule(kube::Fields& fields);
   kube::LabelSelector readSelector(kube::Fields& fields, std::string_view key);
   std::vector<MatchCondition> readConditions(kube::Fields& fields, const CelEnvironment& environment);
-  // What stands at `key`, compiled. nullopt: it is wrong, or absent, which `isRequired` makes a cause.
+  // Returns the expression at `key`. nullopt: it is wrong, or absent, which `isRequired` makes a cause. One
+  // that this part of CEL does not evaluate always fails; warnings() names it.
   std::optional<CelExpression> readExpression(kube::Fields& fields, std::string_view key,
                                               const CelEnvironment& environment, bool isRequired = true);
 
+  // Returns a sentence on each expression that is stored and not evaluated, for a webhook or policy of that
+  // failurePolicy.
+  std::vector<std::string> warnings(bool failureIsIgnored) const;
+
  private:
+  struct Unevaluated {
+    std::string field;
+    std::string why;
+    bool isRequired = false;
+  };
+
   std::vector<StatusCause>* causes_;
+  std::vector<Unevaluated> unevaluated_;
 };
 
 }  // namespace lastout::simulator

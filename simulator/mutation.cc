@@ -1,5 +1,7 @@
 #include "simulator/mutation.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "kube/well_known.h"
@@ -92,16 +94,20 @@ ApiResult<void> fitToSchema(const ServedType& type, FieldValidation mode, std::s
   return {};
 }
 
-ApiResult<void> checkContent(const ServedType& type, const Json& object) {
+ApiResult<std::vector<std::string>> checkContent(const ServedType& type, const Json& object) {
+  std::vector<std::string> warnings;
   if (type.type == kube::kCustomResourceDefinitions) {
     if (auto served = servedTypesOf(object); !served) return tl::unexpected(std::move(served.error()));
   } else if (isPolicyKind(type.kind)) {
     return checkPolicyOrBinding(object);
+  } else if (type.type == kube::kMutatingAdmissionPolicies) {
+    warnings.emplace_back("this server stores MutatingAdmissionPolicies and does not evaluate them");
   } else if (type.type.group == kube::kAdmissionRegistrationGroup) {
-    if (auto webhooks = checkConfiguration(object); !webhooks)
-      return tl::unexpected(std::move(webhooks.error()));
+    auto webhooks = checkConfiguration(object);
+    if (!webhooks) return tl::unexpected(std::move(webhooks.error()));
+    for (Webhook& webhook : *webhooks) std::ranges::move(webhook.warnings, std::back_inserter(warnings));
   }
-  return {};
+  return warnings;
 }
 
 ApiResult<void> acceptMutated(Mutation& mutation, Json object) {
@@ -122,7 +128,8 @@ ApiResult<void> acceptMutated(Mutation& mutation, Json object) {
   if (!accepted) return tl::unexpected(std::move(accepted.error()));
   if (const auto problems = metadataProblems(type, *accepted); !problems.empty())
     return tl::unexpected(invalid(type.kind, type.type.group, mutation.key.name, problems));
-  if (auto checked = checkContent(type, *accepted); !checked) return checked;
+  if (auto checked = checkContent(type, *accepted); !checked)
+    return tl::unexpected(std::move(checked.error()));
   mutation.after = std::move(*accepted);
   mutation.key.name = stringAt(mutation.after, {"metadata", "name"});
   mutation.isMutated = true;

@@ -54,8 +54,9 @@ std::string_view toString(Mutation::Operation operation);
 ApiResult<void> fitToSchema(const ServedType& type, FieldValidation mode, std::string_view name, Json& object,
                             std::vector<std::string>& warnings);
 
-// What a type's own strategy checks beyond its fields: definitions and webhook configurations.
-ApiResult<void> checkContent(const ServedType& type, const Json& object);
+// Checks what a type's own strategy checks beyond its fields: definitions, webhook configurations and
+// policies. Returns the warnings to answer the write with.
+ApiResult<std::vector<std::string>> checkContent(const ServedType& type, const Json& object);
 
 // An update of a custom object has to say which version it is of.
 ApiError noVersionGiven(const ServedType& type, std::string_view name);

@@ -123,6 +123,7 @@ Json OpenApi::index(const TypeRegistry& types) {
   Json paths = Json::object();
   for (const ServedGroup& group : types.groups()) {
     for (const std::string& version : group.versions) {
+      if (types.typesOf(group.name, version).empty()) continue;
       const std::string path = pathOf(group.name, version);
       const std::string& hash = built(types, group.name, version).hash;
       paths[path] = {{"serverRelativeURL", "/openapi/v3/" + path + "?hash=" + hash}};

@@ -11,9 +11,6 @@
 namespace lastout::simulator {
 namespace {
 
-constexpr std::string_view kNoParameters =
-    "this API server evaluates policies without parameters alone; write the values into the policy";
-
 bool isIdentifier(std::string_view text) {
   const auto isLetter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   return !text.empty() && isLetter(text.front()) &&
@@ -35,9 +32,6 @@ class PolicyReader {
   PolicyValidation validation(kube::Fields& fields, CelExpression expression);
   void validations(ValidatingAdmissionPolicy& policy);
   void actions(PolicyBinding& binding);
-  void refuse(std::string_view key, std::string_view why) {
-    if (spec_->any(key) != nullptr) read_.forbidden(spec_->pathOf(key), why);
-  }
 
   kube::Fields* spec_;
   MatchReader read_;
@@ -97,7 +91,7 @@ PolicyValidation PolicyReader::validation(kube::Fields& fields, CelExpression ex
 
 void PolicyReader::validations(ValidatingAdmissionPolicy& policy) {
   auto items = spec_->items("validations");
-  if (items.empty())
+  if (items.empty() && spec_->items("auditAnnotations").empty())
     read_.required(spec_->pathOf("validations"),
                    "validations or auditAnnotations must contain at least one item");
   for (kube::Fields& each : items) {
@@ -112,8 +106,8 @@ void PolicyReader::validations(ValidatingAdmissionPolicy& policy) {
 
 ValidatingAdmissionPolicy PolicyReader::policy() {
   ValidatingAdmissionPolicy policy;
-  refuse("paramKind", kNoParameters);
-  refuse("auditAnnotations", "this API server keeps no audit log");
+  spec_->any("paramKind");
+  spec_->any("auditAnnotations");
   const std::string path = spec_->pathOf("matchConstraints");
   if (auto constraints = spec_->fields("matchConstraints")) {
     policy.matches = matchResources(*constraints);
@@ -125,6 +119,7 @@ ValidatingAdmissionPolicy PolicyReader::policy() {
   variables(policy);
   validations(policy);
   policy.failureIsIgnored = read_.word(*spec_, "failurePolicy", {"Fail", "Ignore"}, "Fail") == "Ignore";
+  policy.warnings = read_.warnings(policy.failureIsIgnored);
   spec_->finish();
   return policy;
 }
@@ -152,7 +147,7 @@ PolicyBinding PolicyReader::binding() {
   PolicyBinding binding;
   binding.policy = spec_->string("policyName").value_or("");
   if (binding.policy.empty()) read_.required(spec_->pathOf("policyName"));
-  refuse("paramRef", kNoParameters);
+  spec_->any("paramRef");
   if (auto resources = spec_->fields("matchResources")) binding.matches = matchResources(*resources);
   actions(binding);
   spec_->finish();

@@ -71,12 +71,12 @@ ServedTypePointer TypeRegistry::findPreferred(const kube::GroupResource& type) c
 }
 
 std::vector<ServedGroup> TypeRegistry::groups() const {
+  std::map<std::string, std::set<std::string>> versions = {};
+  for (const auto& [key, type] : byKey_) versions[std::string(key.group)].emplace(key.version);
+  for (const auto& [group, version] : unanswered_) versions[group].insert(version);
   std::vector<ServedGroup> custom;
-  for (const auto& [key, type] : byKey_) {
-    if (custom.empty() || custom.back().name != key.group) custom.push_back({std::string(key.group), {}});
-    std::vector<std::string>& versions = custom.back().versions;
-    if (!holds(versions, key.version)) versions.emplace_back(key.version);
-  }
+  custom.reserve(versions.size());
+  for (const auto& [group, names] : versions) custom.push_back({group, {names.begin(), names.end()}});
   for (ServedGroup& group : custom) std::ranges::sort(group.versions, kube::isPreferredVersion);
   // Built-in groups have their places; those of CRDs follow by the name of their APIService.
   const auto place = [this](const ServedGroup& group) {

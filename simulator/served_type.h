@@ -2,9 +2,11 @@
 // in and defined by CustomResourceDefinitions.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -92,6 +94,17 @@ class TypeRegistry {
   // What was served of it; built-in types stay.
   std::vector<ServedTypePointer> remove(const kube::GroupResource& type);
 
+  // The groups and versions of API servers that do not answer: groups() has them, and they have no types.
+  void setUnanswered(std::set<std::pair<std::string, std::string>> versions) {
+    unanswered_ = std::move(versions);
+  }
+  bool isBuiltInGroup(std::string_view group) const {
+    return std::ranges::find(builtInGroups_, group) != builtInGroups_.end();
+  }
+  bool isUnanswered(const std::string& group, const std::string& version) const {
+    return unanswered_.contains({group, version});
+  }
+
   // Why a CRD's names cannot be accepted: reason ("PluralConflict") and message of its condition
   // NamesAccepted.
   std::optional<StatusCause> takenName(const Json& crd) const;
@@ -118,6 +131,7 @@ class TypeRegistry {
   std::map<Key, ServedTypePointer> byKey_;
   std::vector<std::string> builtInGroups_;  // in the order of /apis
   kube::ResourceMap resources_;
+  std::set<std::pair<std::string, std::string>> unanswered_;
 };
 
 }  // namespace lastout::simulator

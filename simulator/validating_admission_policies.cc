@@ -115,7 +115,16 @@ bool isPolicyKind(std::string_view kind) {
   return kind == "ValidatingAdmissionPolicy" || kind == kBindingKind;
 }
 
-ApiResult<void> checkPolicyOrBinding(const Json& object) { return ValidatingAdmissionPolicies().put(object); }
+ApiResult<std::vector<std::string>> checkPolicyOrBinding(const Json& object) {
+  if (stringAt(object, {"kind"}) == kBindingKind) {
+    auto binding = checkPolicyBinding(object);
+    if (!binding) return tl::unexpected(std::move(binding.error()));
+    return {};
+  }
+  auto policy = checkPolicy(object);
+  if (!policy) return tl::unexpected(std::move(policy.error()));
+  return std::move(policy->warnings);
+}
 
 ApiResult<void> ValidatingAdmissionPolicies::put(const Json& policyOrBinding) {
   const std::string name(stringAt(policyOrBinding, {"metadata", "name"}));

@@ -33,6 +33,7 @@ struct ValidatingAdmissionPolicy {
   std::vector<CelVariable> variables;
   std::vector<PolicyValidation> validations;
   bool failureIsIgnored = false;
+  std::vector<std::string> warnings;  // for whoever writes it: expressions that are not evaluated
 };
 
 struct PolicyBinding {
@@ -47,12 +48,12 @@ struct PolicyBinding {
 // ValidatingAdmissionPolicy or ValidatingAdmissionPolicyBinding.
 bool isPolicyKind(std::string_view kind);
 
-// As checkPolicy() or checkPolicyBinding() does, for either.
-ApiResult<void> checkPolicyOrBinding(const Json& object);
+// Fails as checkPolicy() or checkPolicyBinding() does. Returns the warnings to answer the write with.
+ApiResult<std::vector<std::string>> checkPolicyOrBinding(const Json& object);
 
 // Fail with 400 for what has the wrong type or an unknown field, and with 422 and all causes for what the API
-// server would not accept, and for what is not evaluated here: parameters, audit annotations, and CEL beyond
-// CelExpression's part. matchPolicy Equivalent counts as Exact.
+// server would not accept. Expressions with parameters, and others beyond CelExpression's part of CEL, fail
+// for every request; audit annotations are not looked at. matchPolicy Equivalent counts as Exact.
 ApiResult<ValidatingAdmissionPolicy> checkPolicy(const Json& policy);
 ApiResult<PolicyBinding> checkPolicyBinding(const Json& binding);
 

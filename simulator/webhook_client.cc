@@ -97,8 +97,7 @@ tl::expected<TlsClient, std::string> connectionTo(const CallTarget& target, cons
   if (!client->is_valid()) return tl::unexpected(std::string("no TLS client can be made"));
   if (!webhook.address.authorities.empty()) {
     if (!trustOnly(client->ssl_context(), webhook.address.authorities))
-      return tl::unexpected(
-          std::string("unable to load root certificates: unable to parse bytes as PEM block"));
+      return tl::unexpected(std::string("no TLS client can be made of these root certificates"));
     // A folder that is none: otherwise the system's authorities are read, which takes long and helps nobody.
     client->set_ca_cert_path("", "/dev/null");
   }

@@ -113,11 +113,9 @@ void WebhookReader::readAuthorities(WebhookEndpoint& address, kube::Fields& clie
   const auto decoded = kube::fromBase64(*encoded);
   if (!decoded) {
     client.fail("caBundle", client.pathOf("caBundle") + ": illegal base64 data");
-  } else if (decoded->find("-----BEGIN CERTIFICATE-----") == std::string::npos) {
-    match_.wrong(client.pathOf("caBundle"), *encoded,
-                 "unable to load root certificates: unable to parse bytes as PEM block");
   } else {
     address.authorities = *decoded;
+    address.cannotTrust = decoded->find("-----BEGIN CERTIFICATE-----") == std::string::npos;
   }
 }
 
@@ -151,6 +149,7 @@ Webhook WebhookReader::read() {
   readPolicies(webhook);
   readTimeout(webhook);
   webhook.address = readAddress();
+  webhook.warnings = match_.warnings(webhook.failureIsIgnored);
   return webhook;
 }
 

@@ -88,7 +88,11 @@ tl::expected<WebhookAnswer, ApiError> WebhookDispatcher::ask(const Webhook& webh
                                                              const ReviewRequest& request) const {
   const std::string uid = newUid_();
   tl::expected<WebhookAnswer, std::string> answer;
-  if (const auto response = call_(webhook, toText(reviewBody(request, uid)))) {
+  if (webhook.address.cannotTrust) {
+    answer = tl::unexpected(
+        std::string("could not get REST client: unable to load root certificates: unable to parse bytes as "
+                    "PEM block"));
+  } else if (const auto response = call_(webhook, toText(reviewBody(request, uid)))) {
     answer = readAnswer(*response, webhook.name, uid, webhook.mutating);
   } else {
     answer = tl::unexpected("failed to call webhook: " + response.error());

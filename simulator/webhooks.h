@@ -25,7 +25,8 @@ struct WebhookEndpoint {
   std::string serviceName;
   std::string servicePath;
   int servicePort = 443;
-  std::string authorities;  // PEM, the only ones to trust; empty: those of the system
+  std::string authorities;   // PEM, the only ones to trust; empty: those of the system
+  bool cannotTrust = false;  // these have no certificate: every call fails
 };
 
 struct Webhook {
@@ -37,6 +38,7 @@ struct Webhook {
   bool failureIsIgnored = false;
   std::chrono::milliseconds timeout{10'000};  // for the whole call
   WebhookEndpoint address;
+  std::vector<std::string> warnings;  // for whoever writes it: conditions that are not evaluated
 };
 
 // The webhooks of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration. Fails with 400 for what

@@ -145,10 +145,42 @@ function has_dependents(s: slot_t; blocking: boolean): boolean;
 begin
   for d: slot_t do
     for i: link_t do
-      if present(d) & owns(s, d, i) & (!blocking | blocks_owner(d, i)) then return true; end;
+      if present(d) & owns(s, d, i) & (!blocking | (blocks_owner(d, i) & object[d].owners[i] = Current)) then return true; end;
     end;
   end;
   return false;
+end;
+
+-- A dependent waits for its own dependents, of which this object may be one.
+function has_waiting_dependent(s: slot_t): boolean;
+begin
+  for d: slot_t do
+    for i: link_t do
+      if terminating(d) & owns(s, d, i) & object[d].finalizers[f_foreground] then return true; end;
+    end;
+  end;
+  return false;
+end;
+
+function blocks_an_owner(s: slot_t): boolean;
+begin
+  for i: link_t do
+    if object[s].owners[i] = Current & blocks_owner(s, i) then return true; end;
+  end;
+  return false;
+end;
+
+function has_to_unblock(s: slot_t): boolean;
+begin
+  return is_awaited(s) & has_waiting_dependent(s) & blocks_an_owner(s);
+end;
+
+procedure unblock_owners(s: slot_t);
+begin
+  for i: link_t do
+    if object[s].owners[i] = Current then object[s].owners[i] := Unblocked; end;
+  end;
+  changed(s);
 end;
 
 function collector_policy(s: slot_t): policy_t;
@@ -164,7 +196,7 @@ function keeps_a_dependent(s: slot_t): boolean;
 begin
   for d: slot_t do
     for i: link_t do
-      if present(d) & owns(s, d, i) & call_fails(d, OnUpdate) then return true; end;
+      if present(d) & owns(s, d, i) & call_fails(d, OnRelease) then return true; end;
     end;
   end;
   return false;
@@ -219,7 +251,7 @@ function child_task(w: slot_t; i: child_t): task_t;
 begin
   if child_of(w, i) = nobody then return NoTask; end;
   if !present(child_of(w, i)) then
-    if is_wanted(w, i) & !refuses_creation(child_of(w, i), false) & !call_fails(child_of(w, i), OnCreate) then
+    if is_wanted(w, i) & claims_stay(child_of(w, i)) & !refuses_creation(child_of(w, i), false) & !call_fails(child_of(w, i), OnCreate) then
       return CreateChild;
     end;
     return NoTask;
@@ -227,12 +259,12 @@ begin
   if !live(child_of(w, i)) then return NoTask; end;
   switch object[child_of(w, i)].owners[link_to(w, child_of(w, i))]
     case NoOwner:
-      if call_fails(child_of(w, i), OnUpdate) then return NoTask; end;
+      if kind(w) = CronJob | call_fails(child_of(w, i), OnUpdate) then return NoTask; end;
       return AdoptChild;
     case Dangling: return NoTask;
     else
       if !is_wanted(w, i) then
-        if kind(w) = Deployment then return NoTask; end;
+        if kind(w) = Deployment | kind(w) = CronJob then return NoTask; end;
         if is_refused(child_of(w, i), Background) then return AskForChild; end;
         return DeleteChild;
       end;
@@ -339,7 +371,7 @@ end;
 function is_workload(s: slot_t): boolean;
 begin
   switch kind(s)
-    case Deployment, ReplicaSet, StatefulSet, DaemonSet, Job: return true;
+    case Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob: return true;
     else return false;
   end;
 end;

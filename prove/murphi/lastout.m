@@ -2,7 +2,7 @@
 
 function owner_keeps(s: slot_t; i: link_t): boolean;
 begin
-  if object[s].owners[i] != Current | !present(owner_of(s, i)) then return false; end;
+  if !means_owner(s, i) | !present(owner_of(s, i)) then return false; end;
   return live(owner_of(s, i)) | object[owner_of(s, i)].finalizers[f_orphan];
 end;
 

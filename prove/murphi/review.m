@@ -60,7 +60,7 @@ procedure create(s: slot_t);
 begin
   for d: slot_t do
     for i: link_t do
-      if owner_of(d, i) = s & object[d].owners[i] = Current then object[d].owners[i] := Dangling; end;
+      if owner_of(d, i) = s & means_owner(d, i) then object[d].owners[i] := Dangling; end;
     end;
   end;
   for t: step_t do

@@ -26,7 +26,7 @@ ruleset t: step_t do
 end;
 
 ruleset s: slot_t do
-  rule "the garbage collector deletes" live(s) & object[s].collector.phase = NoFlight & !has_solid_owner(s) & has_other_owner(s) ==>
+  rule "the garbage collector deletes" live(s) & object[s].collector.phase = NoFlight & !has_solid_owner(s) & has_other_owner(s) & !has_to_unblock(s) ==>
   begin
     controller_sends(Collector, s, collector_policy(s), OnUid, object[s].collector);
   end;
@@ -41,20 +41,26 @@ ruleset s: slot_t do
     controller_commits(Collector, s, collector_policy(s), OnUid, object[s].collector);
   end;
 
-  rule "the garbage collector drops references" live(s) & has_solid_owner(s) & has_other_owner(s) & !call_fails(s, OnUpdate) ==>
+  rule "the garbage collector unblocks owners"
+    live(s) & !has_solid_owner(s) & has_to_unblock(s) & !call_fails(s, OnRelease) ==>
+  begin
+    unblock_owners(s);
+  end;
+
+  rule "the garbage collector drops references" live(s) & has_solid_owner(s) & has_other_owner(s) & !call_fails(s, OnRelease) ==>
   begin
     release_dependents(s);
   end;
 
   rule "the garbage collector orphans dependents"
-    terminating(s) & object[s].finalizers[f_orphan] & !call_fails(s, OnUpdate) & !keeps_a_dependent(s) ==>
+    terminating(s) & object[s].finalizers[f_orphan] & !call_fails(s, OnRelease) & !keeps_a_dependent(s) ==>
   begin
     release_dependents(s);
   end;
 
   rule "the garbage collector ends a foreground deletion"
     terminating(s) & !object[s].finalizers[f_orphan] & object[s].finalizers[f_foreground] & !has_dependents(s, true) &
-    !call_fails(s, OnUpdate) ==>
+    !call_fails(s, OnRelease) ==>
   begin
     release_dependents(s);
   end;
@@ -76,7 +82,7 @@ ruleset s: slot_t do
   end;
 
   rule "a namespace is empty"
-    kind(s) = Namespace & ends_content(s) & !call_fails(s, OnCleanup) & is_empty(s) & !discovery_fails() ==>
+    kind(s) = Namespace & !call_fails(s, OnContent) & ends_content(s) & !call_fails(s, OnCleanup) & is_empty(s) & !namespace_call_fails() ==>
   begin
     take_off(s, cleanup_of(s));
   end;
@@ -108,7 +114,7 @@ ruleset s: slot_t do
     changed(s);
   end;
 
-  rule "a Pod has stopped" kind(s) = Pod & terminating(s) & object[s].value != STOPPED & !call_fails(s, OnDelete) ==>
+  rule "a Pod has stopped" kind(s) = Pod & terminating(s) & object[s].value != STOPPED & !call_fails(s, OnStop) ==>
   begin
     object[s].value := STOPPED;
     changed(s);
@@ -159,7 +165,8 @@ end;
 
 ruleset c: controller_t; s: slot_t do
   rule "a finalizer is taken off"
-    terminating(s) & acts_on(c, s) & object[s].finalizers[finalizer_of(c)] & works(c) & may_remove(c, s) & !call_fails(s, OnUpdate) ==>
+    terminating(s) & acts_on(c, s) & object[s].finalizers[finalizer_of(c)] & works(c) & may_remove(c, s) &
+    !call_fails(s, removal_request(c, s)) & !(live(reported_to(c, s)) & call_fails(reported_to(c, s), OnCleanup)) ==>
   begin
     take_off(s, finalizer_of(c));
   end;

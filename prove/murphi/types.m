@@ -4,13 +4,13 @@ type
   kind_t: enum { Plain, Namespace, Crd, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob, Pod,
                  PersistentVolumeClaim, PersistentVolume, CriticalService };
   presence_t: enum { Absent, Live, Terminating };
-  owner_t: enum { NoOwner, Current, Dangling };
+  owner_t: enum { NoOwner, Current, Unblocked, Dangling };  -- Unblocked: as Current, and blocks nothing
   phase_t: enum { NoFlight, Decided, Confirmed };
   policy_t: enum { Background, Foreground, Orphan, Unsaid };
   insistence_t: enum { OnNothing, OnUid, OnVersion };
   actor_t: enum { Client, Collector, Lifecycle, Workloads, Lastout };
   answer_t: enum { IsDone, IsUnderWay, IsDenied, IsNotFound, IsConflict };
-  operation_t: enum { OnCreate, OnUpdate, OnDelete, OnCleanup, OnStart };
+  operation_t: enum { OnCreate, OnUpdate, OnDelete, OnCleanup, OnStart, OnStop, OnContent, OnRelease };
   event_t: enum { Requested, Refused, Accepted, Gone, Created, Changed };
   verb_t: enum { Delete, DryRun, Create, SetFinalizers, SetValue };
   task_t: enum { NoTask, CreateChild, AdoptChild, DeleteChild, AskForChild, ScaleChild };

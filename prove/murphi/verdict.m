@@ -11,9 +11,14 @@ begin
   return kind(s) != Pod | object[s].value = STOPPED;
 end;
 
+function means_owner(s: slot_t; i: link_t): boolean;
+begin
+  return object[s].owners[i] = Current | object[s].owners[i] = Unblocked;
+end;
+
 function owns(owner: slot_t; s: slot_t; i: link_t): boolean;
 begin
-  return owner != nobody & owner_of(s, i) = owner & object[s].owners[i] = Current;
+  return owner != nobody & owner_of(s, i) = owner & means_owner(s, i);
 end;
 
 -- A webhook, a conversion or an APIService whose backend does not answer.
@@ -41,10 +46,10 @@ begin
   return false;
 end;
 
-function discovery_fails(): boolean;
+function namespace_call_fails(): boolean;
 begin
   for c: call_t do
-    if is_api_service(c) & fails(c) then return true; end;
+    if keeps_namespaces(c) & fails(c) then return true; end;
   end;
   return false;
 end;

@@ -269,8 +269,10 @@ std::string namespaces(int count) {
 TEST(Why, SaysThatNoDeletionResolvesACriterionThatCoversItsOwnProvider) {
   const std::string why =
       "; no deletion resolves this: criticalservices.lastout.dev/access#spec.criteria[0] waits for "
-      "namespaces/system, the namespace of its own provider: change that criterion (with spec.deletionIntent "
-      "OrphanResources while it is not met), or take finalizer "
+      "namespaces/system, the namespace of its own provider: set finalizer.exceptProviderNamespace of "
+      "that criterion to true, or change it otherwise (with spec.deletionIntent OrphanResources while it is "
+      "not met), or take "
+      "finalizer "
       "example.com/access off namespaces/system";
   for (const int others : {0, 1, 20}) {
     const World world(std::string(kOwnNamespace) + namespaces(others));
@@ -304,11 +306,28 @@ apiVersion: apps/v1
 kind: Deployment
 metadata: {name: access, namespace: system, finalizers: [example.com/access]}
 )");
-  EXPECT_THAT(
-      ask(world, "deployments.apps/system/access").message,
-      HasSubstr("#spec.criteria[1] waits for deployments.apps/system/access, its own provider: change that "
-                "criterion (with spec.deletionIntent OrphanResources while it is not met), or take "
-                "finalizer example.com/access off deployments.apps/system/access"));
+  EXPECT_THAT(ask(world, "deployments.apps/system/access").message,
+              HasSubstr("#spec.criteria[1] waits for deployments.apps/system/access, its own provider: set "
+                        "finalizer.exceptProviderNamespace of that criterion to true, or change it otherwise "
+                        "(with spec.deletionIntent OrphanResources while it is not met), or take "
+                        "finalizer example.com/access off deployments.apps/system/access"));
+}
+
+// The admission plugin NamespaceLifecycle has kube-node-lease not among them.
+TEST(Why, SaysWhichNamespacesNoApiServerDeletes) {
+  for (const char* name : {"default", "kube-public", "kube-system"}) {
+    const World world(std::string("apiVersion: v1\nkind: Namespace\nmetadata: {name: ") + name + "}\n");
+    const Why answer = ask(world, std::string("namespaces/") + name);
+    EXPECT_FALSE(answer.allowed);
+    EXPECT_TRUE(answer.isBlocked());
+    EXPECT_EQ(answer.reason, "NeverDeleted");
+    EXPECT_THAT(messages(answer.blockers),
+                ElementsAre("no API server deletes the Namespaces default, kube-public and kube-system: it "
+                            "answers with 403, whoever asks"));
+    EXPECT_EQ(answer.message, answer.blockers[0].message);
+  }
+  const World world("apiVersion: v1\nkind: Namespace\nmetadata: {name: kube-node-lease}\n");
+  EXPECT_TRUE(ask(world, "namespaces/kube-node-lease").allowed);
 }
 
 // Since Kubernetes 1.33: docs/semantics.md, "Versions".

@@ -14,6 +14,7 @@ using ::testing::HasSubstr;
 // What kubectl has to do with each type of the manifest; says what failed, and how many types there are.
 constexpr const char* kEveryType = R"(
 ran() { timeout 60 kubectl "$@" >$FOLDER/out 2>&1 || { echo "failed: kubectl $*"; cat $FOLDER/out; }; }
+grep -q 'kind: APIService' $MANIFEST && ran wait --for=condition=Available apiservices --all --timeout=50s
 kubectl get -f $MANIFEST --no-headers -o custom-columns=K:.kind,V:.apiVersion | sort -u >$FOLDER/types
 kubectl api-resources --no-headers --verbs=list >$FOLDER/known
 while read -r kind version; do

@@ -143,6 +143,13 @@ TEST(Repeated, WhatAWorkNamesInTheFileIsNotASecondManifest) {
   EXPECT_THAT(build(input).error(), testing::SizeIs(1)) << "that it has no spec, said once";
 }
 
+// As Helm charts write it that leave a value empty.
+TEST(Build, ReplicasThatAreNullAreOne) {
+  EXPECT_EQ(firstError("{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: x}, spec: "
+                       "{replicas: null}}"),
+            "no error");
+}
+
 TEST(Build, SaysWhichWorkloadHasTooManyReplicas) {
   EXPECT_THAT(
       firstError(

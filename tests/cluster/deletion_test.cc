@@ -136,6 +136,60 @@ TEST(Collector, KeepsWhatOneOwnerIsLeftForAndForgetsTheOther) {
   EXPECT_THAT(world.left(), IsEmpty());
 }
 
+// ConfigMaps of these names, each owned by the one before it, and the first by the last; each keeps its owner
+// while that is deleted in the foreground.
+std::string ringOf(const std::vector<std::string>& names) {
+  std::string documents;
+  for (size_t i = 0; i < names.size(); ++i)
+    documents += "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: " + names[i] +
+                 ", namespace: x, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: " +
+                 names[(i + names.size() - 1) % names.size()] + ", uid: '', blockOwnerDeletion: true}]}}\n";
+  return documents;
+}
+
+// Kubernetes' source (attemptToDeleteItem() of the garbage collector).
+TEST(Collector, FinishesARingThatIsDeletedInTheForeground) {
+  for (const std::vector<std::string>& names :
+       {std::vector<std::string>{"a", "b"}, std::vector<std::string>{"a", "b", "c"}}) {
+    World world(ringOf(names));
+    world.deletes("configmaps/x/a", PropagationPolicy::Foreground);
+    world.settle();
+    EXPECT_THAT(world.left(), IsEmpty()) << names.size();
+  }
+}
+
+TEST(Collector, LetsNothingOfARingBlockItsOwnerBeforeItDeletesThat) {
+  World world(ringOf({"a", "b"}));
+  world.deletes("configmaps/x/a", PropagationPolicy::Foreground);
+  EXPECT_FALSE(world.enabled(Kind::CollectorDelete, "configmaps/x/b"));
+  EXPECT_FALSE(world.enabled(Kind::CollectorRelease, "configmaps/x/a"));
+  world.perform(Kind::CollectorRelease, "configmaps/x/b");
+  world.perform(Kind::CollectorDelete, "configmaps/x/b");
+  EXPECT_THAT(world.finalizers("configmaps/x/b"), ElementsAre(kube::kForegroundFinalizer));
+  world.perform(Kind::CollectorRelease, "configmaps/x/a");
+  EXPECT_FALSE(world.present("configmaps/x/a"));
+}
+
+// It looks for rings before its own DELETE alone.
+TEST(Collector, LeavesARingOfWhichClientsDeleteAllInTheForeground) {
+  World world(ringOf({"a", "b"}));
+  world.deletes("configmaps/x/a", PropagationPolicy::Foreground);
+  world.deletes("configmaps/x/b", PropagationPolicy::Foreground);
+  world.settle();
+  EXPECT_TRUE(world.terminating("configmaps/x/a"));
+  EXPECT_TRUE(world.terminating("configmaps/x/b"));
+}
+
+TEST(Collector, NeedsAnUpdateToOpenARing) {
+  World world(ringOf({"a", "b"}) + deadWebhook("UPDATE", "configmaps"));
+  world.deletes("configmaps/x/a", PropagationPolicy::Foreground);
+  world.settle();
+  EXPECT_FALSE(world.terminating("configmaps/x/b"));
+  world.deletes(kLeftover);
+  world.settle();
+  EXPECT_THAT(world.left(), IsEmpty());
+}
+
 // A uid never comes back: an owner of the same name is another owner.
 TEST(Collector, AnOwnerThatIsCreatedAnewOwnsNothing) {
   World world(R"(

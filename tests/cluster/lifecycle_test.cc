@@ -292,6 +292,42 @@ spec:
   EXPECT_THAT(world.left(), IsEmpty());
 }
 
+// podUsesPVC() of kube-controller-manager's pvc-protection: a Pod that no Node has been found for uses
+// nothing.
+TEST(Claim, WaitsForNoPodThatHasNoNode) {
+  const auto staysWith = [](const std::string& uid, const std::string& spec) {
+    World world(
+        "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: x}}\n---\n"
+        "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: x" +
+        uid + "}, spec: {" + spec + "volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]}}\n");
+    world.deletes("pvc/data -n x");
+    world.settle();
+    return world.present("pvc/data -n x");
+  };
+  EXPECT_FALSE(staysWith(", uid: u", "schedulingGates: [{name: example.com/wait}], "));
+  EXPECT_TRUE(staysWith(", uid: u", "nodeName: n, "));
+  EXPECT_TRUE(staysWith("", "")) << "a manifest: it will have one";
+}
+
+TEST(Claim, WaitsForNoPodOfAWorkloadThatHasNoNode) {
+  World world(R"(
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: x}}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db, namespace: x, uid: s}
+spec: {replicas: 1, template: {spec: {volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: db-0, namespace: x, uid: u, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: db, uid: s, controller: true}]}
+spec: {volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]}
+)");
+  world.deletes("pvc/data -n x");
+  world.settle();
+  EXPECT_FALSE(world.present("pvc/data -n x"));
+}
+
 // https://kubernetes.io/docs/concepts/storage/ephemeral-volumes/#lifecycle-and-persistentvolumeclaim
 TEST(Claim, OfAnEphemeralVolumeWaitsForThePodThatControlsIt) {
   const auto staysWith = [](const std::string& owner) {
@@ -299,7 +335,7 @@ TEST(Claim, OfAnEphemeralVolumeWaitsForThePodThatControlsIt) {
 apiVersion: v1
 kind: Pod
 metadata: {name: p, namespace: x, uid: u1}
-spec: {containers: [{name: c}], volumes: [{name: scratch, ephemeral: {volumeClaimTemplate: {spec: {}}}}]}
+spec: {nodeName: n, containers: [{name: c}], volumes: [{name: scratch, ephemeral: {volumeClaimTemplate: {spec: {}}}}]}
 ---
 apiVersion: v1
 kind: PersistentVolumeClaim

@@ -281,10 +281,12 @@ TEST(Webhook, IsAnsweredByAPodOrByATypeThatTheMachineDoesNotFollow) {
   const std::string pod =
       "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: h, labels: {app: hook}}}\n";
   const std::string controller =
-      "---\n{apiVersion: v1, kind: ReplicationController, metadata: {name: r, namespace: h}, "
+      "---\n{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: "
+      "sets.x.org}, spec: {group: x.org, scope: Namespaced, names: {kind: Set, plural: sets}, versions: "
+      "[{name: v1, served: true, storage: true}]}}\n"
+      "---\n{apiVersion: x.org/v1, kind: Set, metadata: {name: r, namespace: h}, "
       "spec: {template: {metadata: {labels: {app: hook}}}}}\n";
-  for (const auto& [behind, name] :
-       {std::pair(pod, "pods/h/p"), std::pair(controller, "replicationcontrollers/h/r")}) {
+  for (const auto& [behind, name] : {std::pair(pod, "pods/h/p"), std::pair(controller, "sets/h/r")}) {
     World answered(webhookWith(kHookService, service + behind));
     answered.deletes("configmaps/x/a");
     EXPECT_FALSE(answered.present("configmaps/x/a")) << name;
@@ -350,10 +352,35 @@ TEST(Conversion, OfASingleVersionNeedsNoWebhook) {
   };
   EXPECT_TRUE(deleted("", ""));
   EXPECT_TRUE(deleted(", {name: v1beta1, served: false, storage: false}", "status: {storedVersions: [v1]}"));
-  EXPECT_FALSE(deleted(", {name: v1beta1, served: true, storage: false}", ""));
+  EXPECT_FALSE(deleted(", {name: v2, served: true, storage: false}", ""));
   EXPECT_FALSE(
       deleted(", {name: v1beta1, served: false, storage: false}", "status: {storedVersions: [v1beta1, v1]}"))
       << "some may be stored in it";
+}
+
+// Discovery's preferred version is what the namespace controller and the garbage collector use
+// (ServerPreferredResources() of client-go), and kubectl.
+TEST(Conversion, IsNotCalledWhereThePreferredVersionIsTheStoredOne) {
+  const auto deleted = [](const std::string& versions, const std::string& status) {
+    World world(things(versions, kConvertedByNobody + status));
+    world.deletes("things.example.com/t");
+    return !world.present("things.example.com/t");
+  };
+  const std::string older = ", {name: v1beta1, served: true, storage: false}";
+  EXPECT_TRUE(deleted(older, ""));
+  EXPECT_TRUE(deleted(older, "status: {storedVersions: [v1]}"));
+  EXPECT_FALSE(deleted(older, "status: {storedVersions: [v1beta1, v1]}"));
+}
+
+TEST(Conversion, OfWhatAFinalizerKeepsIsCalledByItsController) {
+  World world(
+      things(", {name: v1beta1, served: true, storage: false}", kConvertedByNobody) +
+      "---\n{apiVersion: example.com/v1, kind: Thing, metadata: {name: kept, finalizers: [f/one]}}\n");
+  world.controller("c", "", "f/one", "things.example.com");
+  world.deletes("things.example.com/kept");
+  EXPECT_TRUE(world.terminating("things.example.com/kept"));
+  EXPECT_FALSE(world.enabled(Kind::Finalize, "things.example.com/kept"))
+      << "nobody knows in which version it writes";
 }
 
 }  // namespace

@@ -160,11 +160,6 @@ TEST(Workload, AControllerRunsInAJobAndInTheJobsOfACronJob) {
     world.settle();
     EXPECT_EQ(podsIn(world), 0U);
   }
-  World none(kSpace + cron);
-  FinalizerController controller{
-      .name = "c", .runsIn = none.slot("cronjobs.batch/x/often"), .finalizer = "f", .from = {}};
-  EXPECT_THAT(addController(none.model(), controller).error().message,
-              testing::HasSubstr("has made no Job yet"));
 }
 
 // What a controller makes from a Pod template has the template's finalizers.
@@ -218,6 +213,23 @@ TEST(Workload, WhatAReplicationControllerOwnsIsOrphanedUnlessTheDeleteSaysOtherw
   background.deletes("replicationcontrollers/x/r", PropagationPolicy::Background);
   background.settle();
   EXPECT_THAT(background.left(), testing::IsEmpty());
+}
+
+// As a ReplicaSet does: https://kubernetes.io/docs/concepts/workloads/controllers/replicationcontroller/
+TEST(Workload, AReplicationControllerRunsPods) {
+  const std::string yaml =
+      "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, namespace: x}}\n---\n"
+      "{apiVersion: v1, kind: ReplicationController, metadata: {name: r, namespace: x}, spec: {replicas: 1, "
+      "selector: {app: r}, template: {metadata: {labels: {app: r}, finalizers: [example.com/f]}, spec: "
+      "{containers: [{name: c}], volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}}}}";
+  World used(yaml);
+  used.deletes("persistentvolumeclaims/x/c");
+  used.settle();
+  EXPECT_TRUE(used.present("persistentvolumeclaims/x/c")) << "its Pod mounts it";
+  World background(yaml);
+  background.deletes("replicationcontrollers/x/r", PropagationPolicy::Background);
+  background.settle();
+  EXPECT_THAT(background.left(), Contains(testing::StartsWith("pods/x/r-"))) << "by its finalizer";
 }
 
 std::string setWithClaims(const std::string& more = "") {

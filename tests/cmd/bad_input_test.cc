@@ -136,7 +136,8 @@ TEST_P(BadInput, AReferenceToNothing) {
 
 TEST_P(BadInput, ADuplicateObject) {
   expectRefused(
-      run(write("a.yaml", scenarioWith("apiVersion: v1\nkind: Namespace\nmetadata: {name: web}\n"))),
+      run(write("a.yaml",
+                scenarioWith("apiVersion: v1\nkind: Namespace\nmetadata: {name: web, labels: {a: b}}\n"))),
       "a.yaml:13:1", "a.yaml:9:1");
 }
 

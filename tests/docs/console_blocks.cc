@@ -75,8 +75,9 @@ std::vector<Shown> shownIn(std::string_view markdown) {
 bool isRun(std::string_view command) {
   return beginsWithProgram(command) || command == "echo $?" || command.starts_with("kubectl ") ||
          command.starts_with("export KUBECONFIG=") || command.starts_with("echo '{") ||
-         command.starts_with("mkdir ") || command.starts_with("cp ") || command == "kill $! && wait" ||
-         command == "kill $! && wait $!" || command.starts_with("until kubectl ");
+         command.starts_with("mkdir ") || command.starts_with("cp ") || command.starts_with("sed 's/") ||
+         command == "kill $! && wait" || command == "kill $! && wait $!" ||
+         command.starts_with("until kubectl ");
 }
 
 std::vector<std::string> commandsElsewhere(std::string_view markdown) {

@@ -166,7 +166,7 @@ TEST(Object, SaysWhatIsWrongWithItsType) {
        "file:1:37: no kind \"CoolResource\" is known in \"my.crd.group/v1\"; a type of your own is known "
        "once "
        "its "
-       "CustomResourceDefinition is in the input"},
+       "CustomResourceDefinition is in the input; leave out objects of other types"},
       {"{apiVersion: a/b/c, kind: Pod, metadata: {name: a}}",
        "file:1:14: apiVersion must be <group>/<version>, or v1, not \"a/b/c\""},
       {"{apiVersion: apps/, kind: Deployment, metadata: {name: a}}",

@@ -116,7 +116,7 @@ kube::ObjectMeta GraphMirror::metaOf(const cluster::StateRef& state, Slot slot) 
     reference.name = link.owner == cluster::kNone ? "unknown" : model_.slots[link.owner].key.name;
     reference.uid = current ? uidOf(link.owner) : "uid-of-another";
     reference.controller = link.controller;
-    reference.blockOwnerDeletion = link.blockOwnerDeletion;
+    reference.blockOwnerDeletion = link.blockOwnerDeletion && !object.isUnblocked(i);
     meta.ownerReferences.push_back(std::move(reference));
   }
   return meta;

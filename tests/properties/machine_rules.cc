@@ -178,8 +178,9 @@ bool isUnanswered(const Walk& walk, const cluster::Interception& called) {
 // docs/semantics.md, "Who is refused": nullptr, where the action is none of these requests.
 bool cluster::Interception::*requestOf(Action::Kind kind) {
   switch (kind) {
-    case Action::Kind::Finalize:
     case Action::Kind::CollectorRelease:
+      return &cluster::Interception::onRelease;
+    case Action::Kind::Finalize:
     case Action::Kind::KeepWork:
       return &cluster::Interception::onUpdate;
     case Action::Kind::NamespaceFinish:
@@ -190,7 +191,7 @@ bool cluster::Interception::*requestOf(Action::Kind kind) {
     case Action::Kind::PodReady:
       return &cluster::Interception::onStart;
     case Action::Kind::PodStop:
-      return &cluster::Interception::onDelete;
+      return &cluster::Interception::onStop;
     default:
       return nullptr;
   }
@@ -199,8 +200,10 @@ bool cluster::Interception::*requestOf(Action::Kind kind) {
 std::string brokenByWebhook(const Walk& walk) {
   const auto request = requestOf(walk.action().kind);
   if (request == nullptr) return {};
+  const bool endsNamespace = walk.action().kind == Action::Kind::NamespaceFinish;
   for (const cluster::Interception& called : walk.machine().model().slots[walk.action().a].interceptions) {
-    if (called.*request && isUnanswered(walk, called)) return "a request is made that a webhook refuses";
+    const bool isCalled = called.*request || (endsNamespace && called.onContent);
+    if (isCalled && isUnanswered(walk, called)) return "a request is made that a webhook refuses";
   }
   return {};
 }

@@ -100,6 +100,7 @@ std::vector<StateChanges::Words> StateChanges::ofObject(Words& words, Slot slot)
   for (size_t i = 0; i < info.owners.size(); ++i) {
     for (const OwnerState state : {OwnerState::None, OwnerState::Current, OwnerState::Dangling})
       with([&](ObjectState& object) { object.setOwner(i, state); });
+    with([&](ObjectState& object) { object.unblock(i); });
   }
   for (uint8_t value = 0; value <= std::max<uint8_t>(info.valueAtCreation, 2); ++value)
     with([&](ObjectState& object) { object.value = value; });

@@ -67,6 +67,117 @@ TEST(Tell, OfManifestsWhatElseWouldHaveToBeDeletedIsSaid) {
   EXPECT_THAT(reasonsWith({"deployment/operator -n operator", "widgets/one"}), IsEmpty());
 }
 
+// Roles point to two controllers: whichever it is, the verdict has to hold.
+TEST(Tell, OfSeveralThatMayRemoveAFinalizerAllHaveToWork) {
+  const std::string cluster = std::string(kOperator) + R"(---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: second, namespace: operator}, spec: {selector: {matchLabels: {app: second}}, template: {metadata: {labels: {app: second}}, spec: {containers: [{name: main}]}}}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: all}, rules: [{apiGroups: [example.com], resources: ['*'], verbs: ['*']}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: all}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: all}, subjects: [{kind: ServiceAccount, name: default, namespace: operator}]}
+)";
+  const auto proof = [&](const std::string& documents, const std::vector<std::string>& references) {
+    auto scenario = replay::scenarioOfDeletions({{"m.yaml", documents}}, references);
+    auto compiled = replay::compile(*scenario);
+    const Ready ready{std::move(*scenario), std::move(*compiled)};
+    return proved(ready, ready.compiled);
+  };
+  const ProofReport both = proof(cluster, {"widgets/one"});
+  EXPECT_EQ(both.proof.verdict, ProofResult::Proven);
+  ASSERT_EQ(both.assumptions.size(), 2U);
+  EXPECT_THAT(both.assumptions[0].text,
+              HasSubstr("controller operator may be the one that removes finalizer example.com/cleanup"));
+  for (const char* gone : {"deployment/operator -n operator", "deployment/second -n operator"}) {
+    const ProofReport report = proof(cluster, {"widgets/one", gone});
+    ASSERT_TRUE(report.stuck) << gone;
+    EXPECT_THAT(leftover(*report.stuck, "widgets/one").reasons,
+                ElementsAre(AllOf(HasSubstr("may be for controller "), HasSubstr("is gone")),
+                            StartsWith("several controllers may remove finalizer example.com/cleanup")));
+  }
+  // A CriticalService that says who it is decides.
+  const std::string guard(kGuard);
+  EXPECT_EQ(proof(cluster + guard, {"widgets/one", "deployment/second -n operator"}).proof.verdict,
+            ProofResult::Proven);
+}
+
+// A Job that has ended, what is scaled to 0 and a Pod that has finished do no work, also if a role lets them.
+TEST(Tell, WhatRunsNoPodsIsNoCandidate) {
+  const std::string cluster = std::string(kOperator) + R"(---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: all}, rules: [{apiGroups: [example.com], resources: ['*'], verbs: ['*']}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: all}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: all}, subjects: [{kind: ServiceAccount, name: default, namespace: operator}]}
+---
+{apiVersion: batch/v1, kind: Job, metadata: {name: hook, namespace: operator}, spec: {template: {spec: {containers: [{name: c}]}}}, status: {conditions: [{type: Complete, status: 'True'}]}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: idle, namespace: operator}, spec: {replicas: 0, selector: {matchLabels: {app: idle}}, template: {metadata: {labels: {app: idle}}, spec: {containers: [{name: c}]}}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: debug, namespace: operator}, spec: {containers: [{name: c}]}, status: {phase: Succeeded}}
+)";
+  auto scenario = replay::scenarioOfDeletions({{"m.yaml", cluster}}, {"widgets/one"});
+  auto compiled = replay::compile(*scenario);
+  const Ready ready{std::move(*scenario), std::move(*compiled)};
+  const ProofReport report = proved(ready, ready.compiled);
+  EXPECT_EQ(report.proof.verdict, ProofResult::Proven);
+  ASSERT_EQ(report.assumptions.size(), 1U);
+  EXPECT_THAT(report.assumptions[0].text,
+              HasSubstr("controller operator removes finalizer example.com/cleanup"));
+}
+
+// managedFields tell of each object who set its finalizer.
+TEST(Tell, WhoSetItOnTheObjectIsTheOnlyCandidate) {
+  const auto widget = [](const std::string& name) {
+    return "---\n{apiVersion: example.com/v1, kind: Widget, metadata: {name: of-" + name +
+           ", finalizers: [example.com/cleanup], managedFields: [{manager: " + name +
+           ", operation: Update, fieldsType: FieldsV1, fieldsV1: {'f:metadata': {'f:finalizers': "
+           "{'v:\"example.com/cleanup\"': {}}}}}]}}\n";
+  };
+  const std::string second =
+      "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: second, namespace: operator}, spec: "
+      "{selector: {matchLabels: {app: second}}, template: {metadata: {labels: {app: second}}, spec: "
+      "{containers: [{name: main}]}}}}\n";
+  const auto verdict = [&](const std::vector<std::string>& references) {
+    auto scenario = replay::scenarioOfDeletions(
+        {{"m.yaml", std::string(kOperator) + second + widget("operator") + widget("second")}}, references);
+    auto compiled = replay::compile(*scenario);
+    const Ready ready{std::move(*scenario), std::move(*compiled)};
+    return proved(ready, ready.compiled).proof.verdict;
+  };
+  EXPECT_EQ(verdict({"widgets/of-operator", "deployment/second -n operator"}), ProofResult::Proven);
+  EXPECT_EQ(verdict({"widgets/of-second", "deployment/second -n operator"}), ProofResult::Stuck);
+}
+
+// What has the rights in the object's namespace alone is no other candidate.
+TEST(Tell, OnlyThoseThatMayUpdateTheObjectMayBeTheOne) {
+  std::string cluster;
+  for (const std::string team : {"a", "b"})
+    cluster +=
+        "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: op, namespace: op-" + team +
+        "}, spec: {selector: {matchLabels: {app: op}}, template: {metadata: {labels: {app: op}}, spec: "
+        "{containers: [{name: c}]}}}}\n---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, "
+        "metadata: {name: op, namespace: " +
+        team +
+        "}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: op}, subjects: "
+        "[{kind: ServiceAccount, name: default, namespace: op-" +
+        team +
+        "}]}\n---\n{apiVersion: example.com/v1, kind: Thing, metadata: {name: one, namespace: " + team +
+        ", finalizers: [example.com/f]}}\n";
+  cluster +=
+      "---\n{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: op}, rules: "
+      "[{apiGroups: [example.com], resources: [things, things/finalizers], verbs: "
+      "[update]}]}\n---\n{apiVersion: "
+      "apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.example.com}, spec: "
+      "{group: example.com, scope: Namespaced, names: {plural: things, kind: Thing}, versions: [{name: v1, "
+      "served: true, storage: true}]}}\n";
+  const auto verdict = [&](const std::vector<std::string>& references) {
+    auto scenario = replay::scenarioOfDeletions({{"m.yaml", cluster}}, references);
+    auto compiled = replay::compile(*scenario);
+    const Ready ready{std::move(*scenario), std::move(*compiled)};
+    return proved(ready, ready.compiled).proof.verdict;
+  };
+  EXPECT_EQ(verdict({"things/a/one", "deployment/op -n op-b"}), ProofResult::Proven);
+  EXPECT_EQ(verdict({"things/a/one", "deployment/op -n op-a"}), ProofResult::Stuck);
+}
+
 TEST(Tell, TheUnguardedStoryGetsStuckAfterOneDeleteOfAClient) {
   const ProofReport report = provedFile("story-unguarded");
   ASSERT_TRUE(report.stuck);

@@ -73,6 +73,31 @@ TEST(NeededWorkloads, TheyStandBehindWebhooks) {
   EXPECT_THAT(toldAssumptions(made), Contains(HasSubstr("deployments/op/d becomes Ready: ")));
 }
 
+// As are those of an APIService where a Namespace is to end: its content is found once each API server
+// answers.
+TEST(NeededWorkloads, TheyStandBehindApiServices) {
+  const auto of = [](const std::string& deleted) {
+    return toldAssumptions(scenario(
+        "\n  guard: false\n  steps:\n    - delete: [" + deleted + "]\n",
+        "---\n{apiVersion: v1, kind: Namespace, metadata: {name: op}}\n---\n"
+        "{apiVersion: v1, kind: Namespace, metadata: {name: team}}\n---\n"
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: team}}\n---\n" +
+            deploymentWith("unavailableReplicas: 1") +
+            "---\n{apiVersion: v1, kind: ResourceQuota, metadata: {name: few, namespace: op}}\n---\n"
+            "{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: deny, namespace: op}}\n"
+            "---\n{apiVersion: v1, kind: Service, metadata: {name: m, namespace: op}, spec: {selector: {a: "
+            "b}, ports: [{port: 443}]}}\n---\n"
+            "{apiVersion: apiregistration.k8s.io/v1, kind: APIService, metadata: {name: v1.m.example.com}, "
+            "spec: {group: m.example.com, version: v1, service: {namespace: op, name: m}}}\n"));
+  };
+  EXPECT_THAT(of("namespace/team, pods/op/*"),
+              ElementsAre(HasSubstr("deployments/op/d becomes Ready: "),
+                          HasSubstr("deployments/op/d can be reached, and reaches API servers, with and "
+                                    "without networkpolicies"),
+                          HasSubstr("resourcequotas/op/few admits the Pods")));
+  EXPECT_THAT(of("configmaps/team/a, pods/op/*"), IsEmpty()) << "no Namespace ends";
+}
+
 // Its containers never run again: that is followed.
 TEST(NeededWorkloads, APodThatHasEndedDoesNothing) {
   const auto ended = needing("pods/op/p", podWith("phase: Succeeded"));
@@ -95,6 +120,82 @@ TEST(NeededWorkloads, ALostNodeAndOneThatGoesAreNamed) {
               ElementsAre(HasSubstr("node n runs pods/op/p: its condition Ready is not True")));
   EXPECT_THAT(of("True", ""), IsEmpty());
   EXPECT_THAT(of("True", ", nodes/n"), ElementsAre(HasSubstr("pods/op/p stays without node n: ")));
+}
+
+TEST(NeededWorkloads, ALostNodeIsNamedWhereNobodyKnowsWherePodsRun) {
+  const auto of = [](const std::string& condition) {
+    return toldAssumptions(
+        needing("deployments/op/d", deploymentWith("") +
+                                        "---\n{apiVersion: v1, kind: Node, metadata: {name: n}, status: "
+                                        "{conditions: [{type: Ready, status: '" +
+                                        condition + "'}]}}\n"));
+  };
+  EXPECT_THAT(of("Unknown"),
+              ElementsAre(HasSubstr("another Node than n runs the Pods of deployments/op/d: its "
+                                    "condition Ready is not True")));
+  EXPECT_THAT(of("True"), IsEmpty());
+}
+
+// Its controller makes no new ReplicaSet while it is paused.
+TEST(NeededWorkloads, APausedDeploymentIsNamed) {
+  const auto of = [](const std::string& paused, const std::string& more = "") {
+    std::string deployment = deploymentWith("");
+    deployment.insert(deployment.find("selector:"), "paused: " + paused + ", ");
+    return toldAssumptions(needing("deployments/op/d", deployment + more));
+  };
+  EXPECT_THAT(of("true"), ElementsAre(HasSubstr("deployments/op/d has Pods: it is paused")));
+  EXPECT_THAT(of("false"), IsEmpty());
+  EXPECT_THAT(of("true",
+                 "---\n{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: d-1, namespace: op, "
+                 "ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: d, uid: '', controller: "
+                 "true}]}, spec: {replicas: 1, selector: {matchLabels: {a: b}}, template: {metadata: "
+                 "{labels: {a: b}}, spec: {containers: [{name: c}]}}}}\n"),
+              IsEmpty());
+}
+
+TEST(NeededWorkloads, ALeaseThatGoesIsNamed) {
+  const auto of = [](const std::string& space, const std::string& more = "") {
+    return toldAssumptions(needing("deployments/op/d",
+                                   deploymentWith("") +
+                                       "---\n{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: "
+                                       "{name: leader, namespace: " +
+                                       space + "}}\n",
+                                   ", leases/" + space + "/leader" + more));
+  };
+  EXPECT_THAT(of("op"), ElementsAre(HasSubstr("deployments/op/d creates leases")));
+  EXPECT_THAT(of("default"), IsEmpty());
+  EXPECT_THAT(of("op", ", namespaces/op"), Not(Contains(HasSubstr(" again: "))))
+      << "it goes with its controller";
+}
+
+// A kubelet unmounts the volumes of a Pod before that is gone.
+TEST(NeededWorkloads, AnNfsServerInTheClusterThatGoesIsNamed) {
+  const auto of = [](const std::string& volume, const std::string& deleted) {
+    return toldAssumptions(scenario(
+        "\n  guard: false\n  steps:\n    - delete: [pods/default/p, " + deleted + "]\n",
+        "---\n{apiVersion: v1, kind: Namespace, metadata: {name: files}}\n---\n{apiVersion: v1, kind: "
+        "Service, metadata: {name: nfs, namespace: files}, spec: {clusterIP: 10.0.0.9, selector: {a: b}, "
+        "ports: [{port: 2049}]}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: nfs, namespace: files, "
+        "labels: {a: b}}, spec: {containers: [{name: c}]}}\n---\n{apiVersion: v1, kind: PersistentVolume, "
+        "metadata: {name: v}, spec: {claimRef: {namespace: default, name: c}, nfs: {server: 10.0.0.9, path: "
+        "/}}}\n---\n{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, namespace: default}, "
+        "spec: {volumeName: v}}\n---\n{apiVersion: v1, kind: PersistentVolume, metadata: {name: w}, spec: "
+        "{csi: "
+        "{driver: nfs.csi.k8s.io, volumeAttributes: {server: nfs.files.svc, share: /}}}}\n---\n{apiVersion: "
+        "v1, "
+        "kind: PersistentVolumeClaim, metadata: {name: d, namespace: default}, spec: {volumeName: "
+        "w}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default}, "
+        "spec: {containers: [{name: c}], volumes: [{name: v, " +
+            volume + "}]}}\n"));
+  };
+  const auto named = ElementsAre(HasSubstr(
+      "services/files/nfs reaches an NFS server until pods/default/p is gone: a kubelet ends no Pod"));
+  EXPECT_THAT(of("nfs: {server: nfs.files.svc.cluster.local, path: /}", "pods/files/nfs"), named);
+  EXPECT_THAT(of("nfs: {server: nfs.files, path: /}", "services/files/nfs"), named);
+  EXPECT_THAT(of("persistentVolumeClaim: {claimName: c}", "services/files/nfs"), named);
+  EXPECT_THAT(of("persistentVolumeClaim: {claimName: d}", "services/files/nfs"), named) << "by a CSI driver";
+  EXPECT_THAT(of("nfs: {server: nfs.example.com, path: /}", "services/files/nfs"), IsEmpty());
+  EXPECT_THAT(of("nfs: {server: nfs.files.svc, path: /}", "persistentvolumes/v"), IsEmpty());
 }
 
 TEST(NeededWorkloads, AClassThatGoesIsNamed) {
@@ -214,52 +315,53 @@ TEST(NeededWorkloads, AVolumePluginThatGoesIsNamed) {
   EXPECT_THAT(of("/var/log", "csi: {driver: csi.x.io}"), IsEmpty());
 }
 
-// No manifest has what Kubernetes makes in each Namespace.
-TEST(NeededWorkloads, AWebhookOnWhatKubernetesMakesInANamespaceIsNamed) {
+// No manifest has what Kubernetes makes in each Namespace. What surely stays there is followed; Events
+// expire.
+TEST(NeededWorkloads, AWebhookOnWhatKubernetesMakesInANamespaceIsNamedWhereThatMayBeGone) {
   const auto of = [](const std::string& group, const std::string& resource, const std::string& operation,
-                     const std::string& policy = "Fail") {
+                     const std::string& policy = "Fail", const std::string& deleted = "") {
     return toldAssumptions(scenario(
         "\n  guard: false\n  steps:\n    - delete: namespace/team\n",
-        "---\n{apiVersion: v1, kind: Namespace, metadata: {name: team}}\n---\n"
-        "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: "
-        "{name: h}, "
-        "webhooks: [{name: h.example.com, failurePolicy: " +
+        "---\n{apiVersion: v1, kind: Namespace, metadata: {name: team" + deleted +
+            "}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: team}}\n---\n"
+            "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: "
+            "{name: h}, "
+            "webhooks: [{name: h.example.com, failurePolicy: " +
             policy + ", clientConfig: {service: {namespace: gone, name: hook}}, rules: [{apiGroups: ['" +
             group + "'], apiVersions: [v1], operations: [" + operation + "], resources: [" + resource +
             "]}]}]}\n"));
   };
+  const std::string terminating = ", deletionTimestamp: '2026-11-01T10:00:00Z'";
+  EXPECT_THAT(of("", "configmaps", "DELETE"), IsEmpty());
+  EXPECT_THAT(of("", "events", "DELETE"), ElementsAre(HasSubstr("answers when events/team/* is deleted")));
   EXPECT_THAT(
-      of("", "configmaps", "DELETE"),
+      of("", "configmaps", "DELETE", "Fail", terminating),
       ElementsAre(HasSubstr("the webhook h/h.example.com answers when configmaps/team/kube-root-ca.crt is "
                             "deleted: Kubernetes makes that by itself, and no file has it")));
-  EXPECT_THAT(of("", "serviceaccounts", "DELETE"), ElementsAre(HasSubstr("serviceaccounts/team/default")));
-  EXPECT_THAT(of("", "configmaps", "DELETE", "Ignore"), IsEmpty());
+  EXPECT_THAT(of("", "serviceaccounts", "DELETE", "Fail", terminating),
+              ElementsAre(HasSubstr("serviceaccounts/team/default")));
+  EXPECT_THAT(of("", "configmaps", "DELETE", "Ignore", terminating), IsEmpty());
   EXPECT_THAT(of("", "secrets", "DELETE"), IsEmpty());
-  EXPECT_THAT(of("coordination.k8s.io", "leases", "UPDATE"),
-              ElementsAre(HasSubstr("answers as long as anything is deleted: it is asked about "
-                                    "leases.coordination.k8s.io/kube-system/kube-controller-manager")));
   EXPECT_THAT(of("coordination.k8s.io", "leases", "CREATE"), IsEmpty());
 }
 
-// Pods of Jobs carry the Job controller's finalizer, which keeps nothing in the machine.
+// Pods of Jobs carry the Job controller's finalizer, which no file has.
 TEST(NeededWorkloads, AWebhookOnUpdatesOfAJobsPodsIsNamed) {
-  const auto of = [](const std::string& policy) {
+  const auto of = [](const std::string& client) {
     return toldAssumptions((scenario(
         "\n  guard: false\n  steps:\n    - delete: namespace/team\n",
         "---\n{apiVersion: v1, kind: Namespace, metadata: {name: team}}\n---\n"
         "{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: team}, spec: {template: {spec: "
         "{containers: [{name: c}]}}}}\n---\n"
         "{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: "
-        "{name: "
-        "h}, webhooks: [{name: h.example.com, failurePolicy: " +
-            policy +
-            ", clientConfig: {service: {namespace: gone, name: hook}}, rules: [{apiGroups: [''], "
-            "apiVersions: "
-            "[v1], operations: [UPDATE], resources: [pods]}]}]}\n")));
+        "{name: h}, webhooks: [{name: h.example.com, clientConfig: " +
+            client +
+            ", rules: [{apiGroups: [''], apiVersions: [v1], operations: [UPDATE], resources: "
+            "[pods]}]}]}\n")));
   };
-  EXPECT_THAT(of("Fail"), ElementsAre(HasSubstr("the webhook h/h.example.com lets the Job controller take "
-                                                "finalizer batch.kubernetes.io/job-tracking off ")));
-  EXPECT_THAT(of("Ignore"), IsEmpty());
+  EXPECT_THAT(of("{url: 'https://h.example.com'}"), ElementsAre(HasSubstr("it is reached by URL")));
+  EXPECT_THAT(of("{service: {namespace: gone, name: hook}}"), IsEmpty())
+      << "that it does not answer is known";
 }
 
 TEST(NeededWorkloads, TheAgentsOwnNamespaceAndRightsAreNamed) {
@@ -304,6 +406,38 @@ TEST(NeededWorkloads, TheCollectorOf126WaitsForAllTypes) {
   EXPECT_THAT(of("1.26"), ElementsAre(HasSubstr("the garbage collector goes on while "
                                                 "customresourcedefinitions/things.example.com")));
   EXPECT_THAT(of("1.36"), IsEmpty());
+}
+
+// Its controller runs on the hub.
+TEST(Agent, TheHubOfAReplicaSetThatGoesIsNamed) {
+  const auto of = [](const std::string& deleted) {
+    return toldAssumptions(scenario(
+        "\n  guard: false\n  steps:\n    - delete: [" + deleted + "]\n",
+        "---\n{apiVersion: v1, kind: Namespace, metadata: {name: open-cluster-management-hub}}\n---\n"
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: open-cluster-management-hub}}\n"
+        "---\n{apiVersion: work.open-cluster-management.io/v1alpha1, kind: ManifestWorkReplicaSet, metadata: "
+        "{name: set, namespace: default}, spec: {manifestWorkTemplate: {workload: {manifests: []}}}}\n"));
+  };
+  const auto placements = HasSubstr("its placements are not followed");
+  EXPECT_THAT(of("manifestworkreplicasets/default/set"), ElementsAre(placements));
+  EXPECT_THAT(of("manifestworkreplicasets/default/set, namespace/open-cluster-management-hub"),
+              ElementsAre(HasSubstr("the hub finishes its ManifestWorkReplicaSets without configmaps/"),
+                          placements, HasSubstr("without namespaces/open-cluster-management-hub")));
+}
+
+// KEP-4368: Kubernetes' own Job controller leaves a Job alone that another controller manages, and its Pods.
+TEST(Removers, WhoManagesAJobIsNamed) {
+  const auto of = [](const std::string& manager) {
+    return toldAssumptions(scenario(
+        "\n  guard: false\n  steps:\n    - {delete: jobs/default/j, propagationPolicy: Foreground}\n",
+        "---\n{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: default}, spec: {" + manager +
+            "template: {spec: {restartPolicy: Never, containers: [{name: c}]}}}}\n"));
+  };
+  EXPECT_THAT(of("managedBy: x.io/queue, "),
+              ElementsAre(HasSubstr("x.io/queue, which manages jobs/default/j, takes finalizer "
+                                    "batch.kubernetes.io/job-tracking off pods/default/j-")));
+  EXPECT_THAT(of("managedBy: kubernetes.io/job-controller, "), IsEmpty());
+  EXPECT_THAT(of(""), IsEmpty());
 }
 
 }  // namespace

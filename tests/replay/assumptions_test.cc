@@ -15,6 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 // A ConfigMap is deleted, with these documents beside it.
 std::vector<std::string> assumed(const std::string& documents, const std::string& spec = "") {
@@ -119,6 +120,25 @@ TEST(Assumptions, AServiceWithoutASelectorIsNamed) {
               ElementsAre(HasSubstr("its Service hooks/checks leads out of the cluster")));
 }
 
+// What `kubectl get services,endpointslices -o yaml` prints, without the Pods.
+TEST(Assumptions, APodThatOnlyAnEndpointSliceNamesIsNamed) {
+  const auto dump = [](const std::string& ofService, const std::string& isReady) {
+    return webhook(kByService) + kSelectingPods +
+           "---\n{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: checks-1, "
+           "namespace: "
+           "hooks, labels: {kubernetes.io/service-name: " +
+           ofService +
+           "}}, addressType: IPv4, endpoints: [{addresses: [10.0.0.4], conditions: {ready: " + isReady +
+           "}}]}\n";
+  };
+  EXPECT_THAT(
+      assumed(dump("checks", "true")),
+      ElementsAre(HasSubstr("answers and allows: the Pods that endpointslices/hooks/checks-1 lists for "
+                            "its Service hooks/checks are not in the files")));
+  EXPECT_THAT(assumed(dump("checks", "false")), IsEmpty()) << "nobody answers";
+  EXPECT_THAT(assumed(dump("another", "true")), IsEmpty());
+}
+
 TEST(Assumptions, AWebhookWithPodsAllowsAndOneThatIsDeadIsNone) {
   const std::string pod =
       "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: hooks, labels: {app: checks}}}\n";
@@ -130,9 +150,12 @@ TEST(Assumptions, AWebhookWithPodsAllowsAndOneThatIsDeadIsNone) {
   EXPECT_THAT(
       assumed(
           webhook(kByService) + kSelectingPods +
-          "---\n{apiVersion: v1, kind: ReplicationController, metadata: {name: r, namespace: hooks}, spec: "
+          "---\n{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: "
+          "sets.x.org}, spec: {group: x.org, scope: Namespaced, names: {kind: Set, plural: sets}, versions: "
+          "[{name: v1, served: true, storage: true}]}}\n"
+          "---\n{apiVersion: x.org/v1, kind: Set, metadata: {name: r, namespace: hooks}, spec: "
           "{template: {metadata: {labels: {app: checks}}}}}\n"),
-      ElementsAre(HasSubstr("answers and allows: the Pods of replicationcontrollers/hooks/r, behind its "
+      ElementsAre(HasSubstr("answers and allows: the Pods of sets/hooks/r, behind its "
                             "Service hooks/checks, are not followed")));
 }
 
@@ -406,6 +429,16 @@ TEST(Assumptions, ControllersOfACloudAndOfACsiDriverRunOutsideOfTheFiles) {
                   HasSubstr("the provisioner of d.example.com lets persistentvolumes/pv go: no file has"))));
 }
 
+TEST(Assumptions, OfACsiDriversAttacher) {
+  const auto made = ready(scenario("\n  guard: false\n  steps: [{delete: persistentvolumes/pv}]\n",
+                                   "---\n{apiVersion: v1, kind: PersistentVolume, metadata: {name: pv, "
+                                   "finalizers: [external-attacher/d-example-com]}}\n"));
+  EXPECT_THAT(
+      assumptionsOf(made->scenario, made->compiled),
+      ElementsAre(::testing::Field(
+          &Assumption::text, HasSubstr("the attacher of its CSI driver lets persistentvolumes/pv go"))));
+}
+
 TEST(Assumptions, OfAConversionByUrl) {
   const std::string crd = R"(apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -446,6 +479,19 @@ spec: {ttlSecondsAfterFinished: 60, template: {spec: {volumes: [{name: d, persis
 )";
 
 // Nobody deletes the Job, and the claim goes with it alone.
+TEST(Assumptions, OfAPodWithoutANodeThatItUsesNoClaim) {
+  const auto of = [](const std::string& uid) {
+    return assumed(
+        "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data, namespace: team}}\n"
+        "---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: team" +
+        uid + "}, spec: {volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]}}\n");
+  };
+  EXPECT_THAT(of(", uid: u"),
+              ElementsAre("pods/team/p: pods/team/p gets no Node before persistentvolumeclaims/team/data is "
+                          "gone: without one it does not use that claim"));
+  EXPECT_THAT(of(""), IsEmpty());
+}
+
 TEST(Assumptions, ThatSomethingFinishesIsNamedWhereItsEndIsAwaited) {
   EXPECT_THAT(assumedOf("  steps: [{delete: persistentvolumeclaims/x/data}]\n", kCopies),
               ElementsAre("jobs/x/copy finishes some time: it is deleted by its ttlSecondsAfterFinished"));
@@ -487,6 +533,46 @@ spec: {workload: {manifests: [{apiVersion: v1, kind: ConfigMap, metadata: {name:
         << deleted;
   }
   EXPECT_THAT(assumedOf("  steps: [{delete: configmaps/x/other}]\n", sets), IsEmpty());
+}
+
+// In a managed cluster: the work itself is on the hub.
+TEST(Assumptions, AnAppliedManifestWorkWithoutItsWorkIsNamed) {
+  const auto input = [](const std::string& finalizer, const std::string& owner = "hash-w") {
+    return scenario(
+        "\n  guard: false\n  steps: [{delete: appliedmanifestworks/hash-w}]\n",
+        "---\napiVersion: work.open-cluster-management.io/v1\nkind: AppliedManifestWork\nmetadata: "
+        "{name: hash-w, uid: a1, finalizers: "
+        "[cluster.open-cluster-management.io/applied-manifest-work-cleanup]}\nspec: {manifestWorkName: "
+        "w, hubHash: hash}\nstatus: {appliedResources: [{group: '', version: v1, resource: configmaps, "
+        "name: c, namespace: default, uid: u1}]}\n"
+        "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: default, uid: u1, "
+        "finalizers: [" +
+            finalizer +
+            "], ownerReferences: [{apiVersion: work.open-cluster-management.io/v1, kind: "
+            "AppliedManifestWork, name: " +
+            owner + ", uid: a1}]}}\n");
+  };
+  EXPECT_THAT(inOneLine(play(input(""))), StartsWith("empty")) << "the agent deletes what it applied";
+  EXPECT_THAT(inOneLine(play(input("example.com/keep"))), StartsWith("stuck"));
+  EXPECT_THAT(toldAssumptions(input("")),
+              ElementsAre(HasSubstr("the hub has deleted ManifestWork w, of appliedmanifestworks/hash-w")));
+}
+
+// The hub manages itself: both are in one cluster.
+TEST(Assumptions, AnAppliedManifestWorkOfAWorkInTheFilesIsThatWorks) {
+  const std::string both =
+      "---\napiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata: {name: w, "
+      "namespace: "
+      "local-cluster, uid: m1}\nspec: {workload: {manifests: [{apiVersion: v1, kind: ConfigMap, metadata: "
+      "{name: c, "
+      "namespace: default}}]}}\n"
+      "---\napiVersion: work.open-cluster-management.io/v1\nkind: AppliedManifestWork\nmetadata: {name: "
+      "hash-w, uid: "
+      "a1}\nspec: {manifestWorkName: w, hubHash: hash}\nstatus: {appliedResources: [{group: '', version: v1, "
+      "resource: configmaps, name: c, namespace: default, uid: u1}]}\n";
+  EXPECT_THAT(toldAssumptions(
+                  scenario("\n  guard: false\n  steps: [{delete: manifestworks/local-cluster/w}]\n", both)),
+              Not(Contains(HasSubstr("the hub has deleted"))));
 }
 
 }  // namespace

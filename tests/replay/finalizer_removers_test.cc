@@ -1,13 +1,12 @@
 // Manifests and what is deleted of them, as a scenario: who removes which finalizer is found in the
 // manifests.
-#include "criticalservice/finalizer_removers.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "criticalservice/remover_finder.h"
 #include "replay/scenario.h"
 
 namespace lastout::replay {
@@ -60,6 +59,12 @@ std::string roleToUpdate(const std::string& name, const std::string& resources,
          "] }]\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: { name: " +
          name + " }\nroleRef: { apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: " + name +
          " }\nsubjects: [{ kind: ServiceAccount, name: " + name + ", namespace: op }]\n";
+}
+
+// As that of an administrator.
+std::string roleForAll(const std::string& name) {
+  std::string role = roleToUpdate(name, "'*'");
+  return role.replace(role.find("[example.com]"), std::string_view("[example.com]").size(), "['*']");
 }
 
 std::string service(const std::string& provider, const std::string& finalizer) {
@@ -122,11 +127,98 @@ TEST(FinalizerRemovers, MayUpdateTheFinalizersOfTheType) {
               ElementsAre("deployments.apps/op/op removes example.com/f: "
                           "clusterroles.rbac.authorization.k8s.io/op lets its ServiceAccount update "
                           "things/finalizers"));
-  EXPECT_THAT(removers(text + roleToUpdate("op", "things, others/finalizers")), IsEmpty());
+  EXPECT_THAT(removers(text + roleToUpdate("op", "'*/finalizers'")),
+              ElementsAre(HasSubstr("deployments.apps/op/op removes example.com/f")));
+  EXPECT_THAT(removers(text + roleToUpdate("op", "others, others/finalizers")), IsEmpty());
   EXPECT_THAT(removers(text + roleToUpdate("op", "things/finalizers", "get")), IsEmpty());
   EXPECT_THAT(removers(text + deployment("two") + roleToUpdate("op", "things/finalizers") +
                        roleToUpdate("two", "things/finalizers", "patch")),
               SizeIs(2));
+}
+
+// Few controllers that nobody generated ask for the right to things/finalizers.
+TEST(FinalizerRemovers, MayBeTheOnlyOneThatUpdatesTheType) {
+  const std::string text = kOperatorAndThings + thing("example.com/f") + deployment("op");
+  EXPECT_THAT(removers(text + roleToUpdate("op", "things")),
+              ElementsAre("deployments.apps/op/op removes example.com/f: "
+                          "clusterroles.rbac.authorization.k8s.io/op lets its ServiceAccount update things"));
+  EXPECT_THAT(removers(text + roleForAll("op")), IsEmpty()) << "as administrators may, too";
+  EXPECT_THAT(removers(text + roleToUpdate("op", "'*'")), SizeIs(1)) << "all of one group";
+  EXPECT_THAT(
+      removers(text + deployment("two") + roleToUpdate("op", "things") + roleToUpdate("two", "things")),
+      SizeIs(2))
+      << "it may be either";
+}
+
+// Many write objects of Kubernetes' own types.
+TEST(FinalizerRemovers, OfATypeOfKubernetesMayBeTheOnlyOneThatUpdatesIt) {
+  const std::string map =
+      kOperatorAndThings +
+      "---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: c, finalizers: [example.com/f] }\n" +
+      deployment("op");
+  const auto ofCore = [](std::string role) { return role.replace(role.find("[example.com]"), 13, "['']"); };
+  EXPECT_THAT(removers(map + ofCore(roleToUpdate("op", "configmaps")), "configmap/c"), SizeIs(1));
+  EXPECT_THAT(removers(map + deployment("two") + ofCore(roleToUpdate("op", "configmaps")) +
+                           ofCore(roleToUpdate("two", "configmaps")),
+                       "configmap/c"),
+              IsEmpty());
+}
+
+// Programs put what they do, or where, around the name of their Deployment: "gotk-kustomize-controller" of
+// Flux, "velero-server", "cert-manager-certificates-trigger".
+TEST(FinalizerRemovers, MayBeAPartOfTheManagersName) {
+  const auto managedBy = [](const std::string& manager) {
+    return kOperatorAndThings +
+           thing("example.com/f",
+                 ", managedFields: [{ manager: " + manager +
+                     ", operation: Update, fieldsType: FieldsV1, fieldsV1: { 'f:metadata': { "
+                     "'f:finalizers': { 'v:\"example.com/f\"': {} } } } }]");
+  };
+  const std::string both = deployment("a-controller") + deployment("b-controller") +
+                           roleToUpdate("a-controller", "things/finalizers, things") +
+                           roleToUpdate("b-controller", "things/finalizers, things");
+  EXPECT_THAT(removers(managedBy("gotk-a-controller") + both),
+              ElementsAre(HasSubstr("deployments.apps/op/a-controller removes")));
+  EXPECT_THAT(removers(managedBy("gotka-controller") + both), SizeIs(2)) << "not the whole name";
+  EXPECT_THAT(removers(managedBy("kube-a-controller") + both), SizeIs(2)) << "one of Kubernetes";
+  EXPECT_THAT(removers(managedBy("gotk-a-controller") + deployment("a-controller")), IsEmpty())
+      << "no role lets it";
+  EXPECT_THAT(removers(managedBy("acme-operator") + deployment("operator") + roleForAll("operator")),
+              IsEmpty())
+      << "what many are called";
+}
+
+// spec.finalizers of a Namespace are changed through namespaces/finalize alone.
+TEST(FinalizerRemovers, OfANamespaceFinalizeIt) {
+  const auto with = [](const std::string& resources) {
+    std::string role = roleToUpdate("op", resources);
+    role.replace(role.find("[example.com]"), 13, "['']");
+    return kOperatorAndThings + deployment("op") + role +
+           "---\napiVersion: v1\nkind: Namespace\nmetadata: { name: held }\nspec: { finalizers: [kubernetes, "
+           "example.com/origin] }\n";
+  };
+  EXPECT_THAT(
+      removers(with("namespaces/finalize"), "namespace/held"),
+      ElementsAre(HasSubstr("deployments.apps/op/op removes example.com/origin: "
+                            "clusterroles.rbac.authorization.k8s.io/op lets its ServiceAccount update "
+                            "namespaces/finalize")));
+  EXPECT_THAT(removers(with("namespaces"), "namespace/held"), IsEmpty())
+      << "an UPDATE leaves spec.finalizers alone";
+  const auto none = read(with("configmaps"), "namespace/held");
+  ASSERT_TRUE(none);
+  ASSERT_THAT(none->unremoved, SizeIs(1));
+  EXPECT_THAT(none->unremoved.front().lookedFor, HasSubstr("no role for namespaces/finalize names"));
+}
+
+// What applies manifests, as GitOps tools do, sets the finalizers that are in them.
+TEST(FinalizerRemovers, AreNotThoseThatApplyManifestsWhereARoleSaysOtherwise) {
+  const std::string applied =
+      ", managedFields: [{ manager: applier, operation: Apply, fieldsType: FieldsV1, fieldsV1: { "
+      "'f:metadata': { 'f:finalizers': { 'v:\"example.com/f\"': {} } } } }]";
+  const std::string text = kOperatorAndThings + thing("example.com/f", applied) + deployment("applier");
+  EXPECT_THAT(removers(text + deployment("op") + roleToUpdate("op", "things/finalizers")),
+              ElementsAre(HasSubstr("deployments.apps/op/op removes example.com/f")));
+  EXPECT_THAT(removers(text), ElementsAre(HasSubstr("deployments.apps/op/applier removes example.com/f")));
 }
 
 // An operator that has rights only where its objects are.
@@ -178,7 +270,7 @@ TEST(FinalizerRemovers, RunPods) {
       spec + " } }\n";
   const std::string text =
       kOperatorAndThings + thing("example.com/f") + roleToUpdate("op", "things/finalizers");
-  EXPECT_THAT(removers(text + cronJob), IsEmpty()) << "it has made no Job";
+  EXPECT_THAT(removers(text + cronJob), ElementsAre(HasSubstr("cronjobs.batch/op/op removes")));
   EXPECT_THAT(removers(text + cronJob + job), ElementsAre(HasSubstr("cronjobs.batch/op/op removes")));
 }
 
@@ -231,23 +323,50 @@ TEST(UnremovedFinalizers, NameTheWorkloadsThatCameClose) {
   EXPECT_EQ(
       lookedFor(thing("example.com/f")),
       "no CriticalService, no metadata.managedFields and no role for things/finalizers names a workload in "
-      "the files; a scenario can name the controller");
+      "the files");
   EXPECT_THAT(
       lookedFor(thing("example.com/f", managed) + deployment("a", "manager") + deployment("b", "manager")),
       HasSubstr("; \"manager\" set it, and that is what deployments.apps/op/a and deployments.apps/op/b are "
-                "called; "));
+                "called"));
   EXPECT_THAT(lookedFor(thing("example.com/f", managed) + deployment("a")),
-              HasSubstr("; \"manager\" set it, and no workload or container has that name; "));
-  for (const char* resources : {"things", "'*'", "things, '*/finalizers'"})
-    EXPECT_THAT(lookedFor(thing("example.com/f") + deployment("op") + roleToUpdate("op", resources)),
-                HasSubstr("; deployments.apps/op/op may update things, but by no role that names "
-                          "things/finalizers; "))
-        << resources;
+              HasSubstr("; \"manager\" set it, and no workload or container has that name"));
+  EXPECT_THAT(lookedFor(thing("example.com/f") + deployment("op") + roleForAll("op")),
+              HasSubstr("; deployments.apps/op/op may update things, but by a role for many types"));
+  EXPECT_THAT(
+      lookedFor(thing("example.com/f") + deployment("op") + deployment("two") + roleForAll("op") +
+                roleForAll("two")),
+      HasSubstr("; deployments.apps/op/op and deployments.apps/op/two may update things, but by a role for "
+                "many types"));
   EXPECT_THAT(lookedFor(thing("example.com/f") + service("gone", "example.com/f")),
-              HasSubstr("; criticalservices.lastout.dev/guard names it, and no manifest of its provider "
-                        "deployments.apps/op/gone that runs Pods is there; "));
+              HasSubstr("; criticalservices.lastout.dev/guard names it, but its provider "
+                        "deployments.apps/op/gone is not there, or runs no Pods"));
   EXPECT_EQ(lookedFor(thing("example.com/f") + deployment("op") + roleToUpdate("op", "things/finalizers")),
             "");
+}
+
+TEST(FinalizerRemovers, OfACsiDriversAttacherRunOutside) {
+  const auto scenario =
+      read(kOperatorAndThings +
+               "---\napiVersion: v1\nkind: PersistentVolume\nmetadata: { name: pv, finalizers: "
+               "[external-attacher/d-example-com, example.com/f] }\n",
+           "pv/pv");
+  ASSERT_TRUE(scenario) << scenario.error();
+  ASSERT_THAT(scenario->controllers, SizeIs(1));
+  EXPECT_EQ(scenario->controllers.front().finalizer, "external-attacher/d-example-com");
+  ASSERT_THAT(scenario->unremoved, SizeIs(1));
+  EXPECT_EQ(scenario->unremoved.front().finalizer, "example.com/f");
+}
+
+// The API server would orphan the Pods of a Job
+// (https://kubernetes.io/docs/concepts/workloads/controllers/job/); kubectl asks for the background.
+TEST(ScenarioOfDeletions, DeletesAsKubectlDoes) {
+  const auto scenario =
+      read(kOperatorAndThings +
+               "---\napiVersion: batch/v1\nkind: Job\nmetadata: { name: j, namespace: op }\n"
+               "spec: { template: { spec: { containers: [{ name: main, image: a }] } } }\n",
+           "job/j");
+  ASSERT_TRUE(scenario) << scenario.error();
+  EXPECT_EQ(scenario->steps.front().policy, cluster::PropagationPolicy::Background);
 }
 
 TEST(ScenarioOfDeletions, RefusesWhatItCannotRead) {

@@ -55,6 +55,16 @@ TEST(Goal, LeavesDependentsThatAreOrphaned) {
               ElementsAre("deployments/operator/operator"));
 }
 
+// As a dump shows it whose deletion with --cascade=orphan is under way.
+TEST(Goal, LeavesDependentsThatAreBeingOrphaned) {
+  const std::string owner =
+      "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default, finalizers: [orphan], "
+      "deletionTimestamp: '2026-01-01T00:00:00Z'}}\n---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: "
+      "b, "
+      "namespace: default, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: a, uid: ''}]}}\n";
+  EXPECT_THAT(goal("    - delete: configmaps/a", owner), ElementsAre("configmaps/default/a"));
+}
+
 TEST(Goal, LeavesWhatALaterStepAppliesAgain) {
   EXPECT_THAT(goal("    - delete: deployments.apps/operator/operator\n    - apply: "
                    "deployments.apps/operator/operator"),

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "graph/names.h"
 #include "kube/reference.h"
 #include "replay/manifest_graph.h"
@@ -100,7 +103,24 @@ TEST(Manifests, WorksMayNameObjectsOfOtherFiles) {
 TEST(Manifests, AnObjectStandsOnce) {
   EXPECT_EQ(errors({{"a.yaml", kProvider},
                     {"b.yaml", "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: web}\n"}}),
-            "b.yaml:2:1: namespaces/web stands here a second time; the first is at a.yaml:1:1\n");
+            "");
+  EXPECT_EQ(
+      errors({{"a.yaml", kProvider},
+              {"b.yaml", "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: web, labels: {a: b}}\n"}}),
+      "b.yaml:2:1: namespaces/web stands here a second time, unlike the first at a.yaml:1:1\n");
+}
+
+// As in a folder that holds both.
+TEST(Manifests, AFileThatAScenarioNamesMayBeGivenToo) {
+  const auto file = [](const std::string& name) {
+    std::ifstream stream(name);
+    return InputFile{name, {std::istreambuf_iterator<char>(stream), {}}};
+  };
+  const InputFile scenario = file("scenarios/policy-dbops-force.yaml");
+  const size_t count = manifests({scenario}).objects.size();
+  EXPECT_GT(count, 0U);
+  EXPECT_EQ(manifests({scenario, file("scenarios/crds/dbops.yaml")}).objects.size(), count);
+  EXPECT_EQ(manifests({file("./scenarios/crds/dbops.yaml"), scenario}).objects.size(), count);
 }
 
 TEST(Manifests, AScenarioIsReadWithoutItsSteps) {
@@ -187,7 +207,7 @@ TEST(Manifests, EverythingThatIsWrongIsReportedOnce) {
       {"d.yaml", "kind: ManifestWork\nmetadata: {name: w}\nspec: ns/web\n"}};
   EXPECT_EQ(errors(files),
             "b.yaml:2:7: no kind \"Nothing\" is known in \"v1\"; a type of your own is known once its "
-            "CustomResourceDefinition is in the input\n"
+            "CustomResourceDefinition is in the input; leave out objects of other types\n"
             "c.yaml:1:1: spec is missing\n"
             "d.yaml:3:7: ManifestWork w: \"ns/web\" names no object in the input, which has no namespaces\n");
   // What files lack may stand in those that cannot be read: of these alone it is told.
@@ -347,6 +367,32 @@ TEST(ScenarioWarnings, TellOfWhatIsMissing) {
       warned(typo + "  steps:\n    - patch: { object: widgets/one, finalizers: [example.com/celanup] }\n"
                     "    - delete: widgets/one"),
       "");
+}
+
+// Templates leave out the namespace into which a client installs them, and render it where they name it.
+TEST(ScenarioWarnings, TellOfManifestsWithoutTheNamespaceInWhichOthersNameThem) {
+  const auto warned = [](const std::string& metadata) {
+    auto scenario = scenarioOfDeletions(
+        {{"m.yaml",
+          "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: op" + metadata +
+              "}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: hook" + metadata +
+              "}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: "
+              "op}\nroleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: op}\nsubjects: "
+              "[{kind: ServiceAccount, name: op, namespace: tools}]\n---\napiVersion: "
+              "admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: "
+              "h}\nwebhooks: [{name: h.example.com, clientConfig: {service: {namespace: tools, name: hook}}, "
+              "rules: [{apiGroups: [''], apiVersions: [v1], operations: [DELETE], resources: "
+              "[secrets]}]}]\n"}},
+        {"serviceaccount/op"});
+    return testing::lines(*warningsOf(*scenario));
+  };
+  EXPECT_THAT(warned(""),
+              AllOf(HasSubstr("m.yaml:1:1: serviceaccounts/default/op has no metadata.namespace, and "
+                              "clusterrolebindings.rbac.authorization.k8s.io/op names "
+                              "serviceaccounts/tools/op, which is not in the files"),
+                    HasSubstr("names services/tools/hook, which is not in the files")));
+  EXPECT_EQ(warned(", namespace: tools"), "");
+  EXPECT_EQ(warned(", namespace: default"), "") << "that is what they say";
 }
 
 TEST(ManifestGraph, ABadCriticalServiceIsAnError) {

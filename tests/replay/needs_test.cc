@@ -436,6 +436,47 @@ TEST(ControllerNeeds, AreAllTold) {
                   kIsFor + "; cleanup waits for namespaces/b"));
 }
 
+// A CronJob makes a Job again and again, each for another run of the clean-up.
+TEST(ControllersInCronJobs, RunInTheJobsThatItMakes) {
+  const auto run = [](const std::string& steps, const std::string& spec = "", const std::string& more = "",
+                      const std::string& runsIn = "cronjobs/op/sweep") {
+    return play(scenario(
+        "\n  guard: false\n  steps: " + steps + "\n  controllers: [{name: sweep, runsIn: " + runsIn +
+            ", removes: {finalizer: example.com/f, from: configmaps}}]\n",
+        "---\n{apiVersion: v1, kind: Namespace, metadata: {name: op}}\n---\n{apiVersion: batch/v1, kind: "
+        "CronJob, "
+        "metadata: {name: sweep, namespace: op, uid: u}, spec: {schedule: '* * * * *'" +
+            spec +
+            ", jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c}]}}}}}}\n"
+            "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: c, namespace: default, finalizers: "
+            "[example.com/f]}}\n" +
+            more));
+  };
+  const auto ends = [&](const std::string& steps, const std::string& spec = "",
+                        const std::string& more = "") { return inOneLine(run(steps, spec, more)); };
+  const std::string owned =
+      "---\n{apiVersion: batch/v1, kind: Job, metadata: {name: sweep-1, namespace: op, ownerReferences: "
+      "[{apiVersion: batch/v1, kind: CronJob, name: sweep, uid: u, controller: true}]}, spec: {template: "
+      "{spec: "
+      "{restartPolicy: Never, containers: [{name: c}]}}}";
+  const std::string complete =
+      owned + ", status: {succeeded: 1, conditions: [{type: Complete, status: 'True'}]}}\n";
+  const std::string deletes = "[{delete: configmaps/default/c, at: 20s}]";
+  EXPECT_THAT(ends(deletes), StartsWith("empty"));
+  EXPECT_THAT(ends(deletes, "", complete), StartsWith("empty")) << "the next Job does it";
+  EXPECT_THAT(ends("[{delete: jobs/op/sweep-1}, {delete: configmaps/default/c, at: 20s}]", "", owned + "}\n"),
+              StartsWith("empty"));
+  EXPECT_THAT(inOneLine(run(deletes, "", "", "cronjobs/sweep")), StartsWith("empty"));
+  const ScenarioReport suspended = run(deletes, ", suspend: true");
+  ASSERT_EQ(suspended.leftovers.size(), 1U);
+  EXPECT_THAT(
+      suspended.leftovers[0].reasons,
+      ElementsAre(HasSubstr("cronjobs/op/sweep, where it runs, has no Ready Pod, because it is suspended")));
+  EXPECT_THAT(ends("[{delete: cronjobs/op/sweep}, {delete: configmaps/default/c, at: 20s}]"),
+              StartsWith("stuck"));
+  EXPECT_THAT(ends("[{delete: namespace/op}, {delete: configmaps/default/c, at: 20s}]"), StartsWith("stuck"));
+}
+
 TEST(WaitsFor, WhatIsNotThereAnyMore) {
   const auto waits = [](const std::string& list, const std::string& gone) {
     return ends(scenario(controller("      waitsFor: " + list + "\n") + deletes(gone + kOneInA), kTenants));

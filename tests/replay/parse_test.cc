@@ -122,8 +122,9 @@ TEST(ScenarioFile, StepsStandInTheOrderOfTheirTimes) {
 TEST(ScenarioFile, AChangeFitsItsObject) {
   EXPECT_THAT(mistakes(scenario("  steps:\n    - patch: { object: widgets/one, deletionIntent: Ordered }")),
               ElementsAre(HasSubstr("widgets.example.com/one is not a CriticalService")));
-  EXPECT_THAT(mistakes(scenario("  steps:\n    - scale: { object: widgets/one, replicas: 2 }")),
-              ElementsAre(HasSubstr("is not a Deployment, ReplicaSet or StatefulSet")));
+  EXPECT_THAT(
+      mistakes(scenario("  steps:\n    - scale: { object: widgets/one, replicas: 2 }")),
+      ElementsAre(HasSubstr("is not a Deployment, ReplicaSet, ReplicationController or StatefulSet")));
 }
 
 TEST(ScenarioFile, WhatCannotBeExpectedTogetherIsAMistake) {
@@ -135,11 +136,16 @@ TEST(ScenarioFile, WhatCannotBeExpectedTogetherIsAMistake) {
               ElementsAre(HasSubstr("each of which happens before the next")));
 }
 
-TEST(ScenarioFile, AnObjectStandsOnce) {
-  EXPECT_THAT(mistakes(scenario("  steps: []",
-                                "---\napiVersion: v1\nkind: Namespace\nmetadata: { name: a }\n"
-                                "---\napiVersion: v1\nkind: Namespace\nmetadata: { name: a }\n")),
-              ElementsAre(AllOf(StartsWith("s.yaml:10:1: namespaces/a"), HasSubstr("s.yaml:6:1"))));
+// As in several files of a folder.
+TEST(ScenarioFile, AnObjectMayStandTwiceIfItIsAlike) {
+  const std::string one = "---\napiVersion: v1\nkind: Namespace\nmetadata: { name: a }\n";
+  EXPECT_THAT(mistakes(scenario("  steps: []", one + one)), IsEmpty());
+  const std::string inAnotherOrder = "---\nkind: Namespace\nmetadata: { name: a }\napiVersion: v1\n";
+  EXPECT_THAT(mistakes(scenario("  steps: []", one + inAnotherOrder)), IsEmpty());
+  EXPECT_THAT(
+      mistakes(scenario("  steps: []", one + "---\napiVersion: v1\nkind: Namespace\nmetadata: { name: a, "
+                                             "labels: { b: c } }\n")),
+      ElementsAre(AllOf(StartsWith("s.yaml:10:1: namespaces/a"), HasSubstr("s.yaml:6:1"))));
 }
 
 TEST(ScenarioFile, HasOneScenario) {

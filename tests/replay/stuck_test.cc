@@ -53,9 +53,38 @@ TEST(Stuck, AFinalizerWhoseControllerHasNoPod) {
               ElementsAre(HasSubstr("deployments/operator/operator, where it runs, has no Ready Pod")));
 }
 
+TEST(Stuck, AFinalizerWhoseControllerComesTooLate) {
+  const ScenarioReport report = play(scenario(R"(
+  guard: false
+  controllers: [{name: late, runsIn: deployments.apps/default/late, removes: {finalizer: example.com/f, from: configmaps}}]
+  steps:
+    - delete: configmaps/default/a
+    - apply: {apiVersion: apps/v1, kind: Deployment, metadata: {name: late, namespace: default}, spec: {template: {spec: {containers: [{name: c}]}}}}
+      after: configmaps/default/a gone)",
+                                              "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: a, "
+                                              "namespace: default, finalizers: [example.com/f]}}\n"));
+  EXPECT_THAT(
+      reasons(report, "configmaps/default/a"),
+      ElementsAre("finalizer example.com/f is for controller late to remove, and deployments/default/late, "
+                  "where it would run, is not there"));
+}
+
 TEST(Stuck, AFinalizerThatNobodyRemoves) {
   EXPECT_THAT(reasons(play(scenario("  steps:\n    - delete: widgets/one")), "widgets/one"),
               ElementsAre("nobody here removes its finalizer example.com/cleanup"));
+}
+
+// The namespace controller takes `kubernetes` out of spec.finalizers, and out of nothing else.
+TEST(Stuck, AFinalizerOfTheSpecInTheMetadataOfANamespace) {
+  const auto left = [](const std::string& metadata) {
+    return reasons(play(scenario("\n  guard: false\n  steps:\n    - delete: namespace/app\n",
+                                 "---\n{apiVersion: v1, kind: Namespace, metadata: {name: app" + metadata +
+                                     "}, spec: {finalizers: [kubernetes]}}\n")),
+                   "namespaces/app");
+  };
+  EXPECT_THAT(left(", finalizers: [kubernetes]"),
+              ElementsAre("nobody here removes its finalizer kubernetes"));
+  EXPECT_THAT(left(""), ElementsAre("nothing is said of it"));
 }
 
 TEST(Stuck, ANamespaceThatWaitsForItsPods) {
@@ -68,8 +97,8 @@ TEST(Stuck, ANamespaceThatWaitsForItsPods) {
 )";
   const ScenarioReport report = play(scenario("  steps:\n    - delete: namespace/x", cluster));
   EXPECT_THAT(reasons(report, "namespaces/x"),
-              ElementsAre("its Pods have to be gone before anything else in it is deleted, while its "
-                          "conditions say that all of it was: pods/x/held",
+              ElementsAre("its Pods have to be gone before anything else in it is deleted (until then, "
+                          "its conditions may say that all of it was): pods/x/held",
                           "it waits for its content: pods/x/held and configmaps/x/a"));
   EXPECT_THAT(reasons(report, "configmaps/x/a"),
               ElementsAre("its namespace deletes it after its Pods, and waits for pods/x/held"));
@@ -174,6 +203,40 @@ spec:
   EXPECT_THAT(report.leftovers[0].reasons, ElementsAre("nobody has asked for its deletion"));
 }
 
+// attemptToDeleteItem() of the garbage collector: while another owner stays, it takes the reference to the
+// one that waits off, which an UPDATE of the dependent may be refused. It does not wait for that owner.
+TEST(Stuck, ADependentWithAnotherOwnerDoesNotWaitForTheOneThatGoes) {
+  const ScenarioReport report = play(scenario(R"(
+  guard: false
+  steps: [{ delete: configmaps/default/goes, propagationPolicy: Foreground }])",
+                                              R"(---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: goes, uid: u1}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: stays, uid: u2}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: dependent
+  ownerReferences:
+    - {apiVersion: v1, kind: ConfigMap, name: goes, uid: u1, blockOwnerDeletion: true}
+    - {apiVersion: v1, kind: ConfigMap, name: stays, uid: u2, blockOwnerDeletion: true}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: h}
+webhooks:
+  - name: h.example.com
+    clientConfig: {service: {namespace: gone, name: hook}}
+    rules: [{apiGroups: [''], apiVersions: ['*'], operations: [UPDATE], resources: [configmaps]}]
+)"));
+  EXPECT_THAT(reasons(report, "configmaps/default/dependent"),
+              ElementsAre(HasSubstr("the garbage collector cannot write its ownerReferences"),
+                          "the garbage collector leaves it alone because its owner configmaps/default/stays "
+                          "is still there"));
+  EXPECT_THAT(report.ring, IsEmpty());
+}
+
 // The reasons are those that tests/recordings' story-deadlock shows.
 TEST(Stuck, TheRecordedDeadlock) {
   const ScenarioReport report = shipped("story-only-denied.yaml");
@@ -267,6 +330,21 @@ webhooks:
   EXPECT_THAT(reasons(replay(Ready{std::move(*manifests), std::move(*compiled)}, {}), "configmaps/x/a"),
               ElementsAre(EndsWith(refused), HasSubstr("removes its finalizer f.x/one: no CriticalService, "),
                           HasSubstr("removes its finalizer f.x/two: no CriticalService, ")));
+}
+
+// It is to be there again, so that it is none of the objects that were to go.
+TEST(Stuck, WhatAStepWaitsForIsExplained) {
+  const ScenarioReport report = play(scenario(R"(
+  guard: false
+  steps:
+    - delete: crd/widgets.example.com
+    - apply: crd/widgets.example.com
+      after: crd/widgets.example.com gone
+  expect: { exists: [crd/widgets.example.com] })"));
+  EXPECT_THAT(reasons(report, "customresourcedefinitions/widgets.example.com"),
+              ElementsAre("it waits for its instances: widgets/one"));
+  EXPECT_THAT(reasons(report, "widgets/one"),
+              ElementsAre("nobody here removes its finalizer example.com/cleanup"));
 }
 
 // The operator's Pods are to come back, and a webhook is asked about that.
@@ -378,7 +456,7 @@ webhooks:
             resources + "] }]\n"));
   };
   EXPECT_THAT(reasons(left("Foreground", "secrets"), "secrets/x/owned"),
-              Contains(HasSubstr("the garbage collector cannot strike owners from its list: the webhook "
+              Contains(HasSubstr("the garbage collector cannot write its ownerReferences: the webhook "
                                  "left.example.com")));
   EXPECT_THAT(reasons(left("Orphan", "secrets"), "configmaps/x/owner"),
               ElementsAre(HasSubstr("the garbage collector cannot take its finalizer off: its dependent "
@@ -481,6 +559,70 @@ status: { storedVersions: [v2, v1] }
       reasons(report, "things/t"),
       Contains(HasSubstr("the conversion webhook of customresourcedefinitions/things.example.com does not "
                          "answer: its Service former/convert is not in the files")));
+}
+
+// `documents`: what is in the Namespace, and is deleted with it; of the webhook: what it is asked about.
+ScenarioReport withDeadWebhook(const std::string& operation, const std::string& resource,
+                               const std::string& documents = "") {
+  return play(scenario("\n  guard: false\n  steps:\n    - delete: namespace/team\n",
+                       "---\n{apiVersion: v1, kind: Namespace, metadata: {name: team}}\n---\n" + documents +
+                           "apiVersion: admissionregistration.k8s.io/v1\nkind: "
+                           "ValidatingWebhookConfiguration\nmetadata: {name: checks}\nwebhooks:\n- name: "
+                           "checks.example.io\n  clientConfig: {service: {namespace: hooks, name: checks}}\n"
+                           "  rules: [{apiGroups: ['*'], apiVersions: ['*'], operations: [" +
+                           operation + "], resources: [" + resource + "]}]\n"));
+}
+
+constexpr const char* kNoAnswer =
+    "the webhook checks.example.io of validatingwebhookconfigurations/checks does not answer: its Service "
+    "hooks/checks is not in the files; validatingwebhookconfigurations/checks has to be deleted, or its "
+    "webhook to answer again";
+
+TEST(Stuck, ANamespaceWhoseUnwrittenContentAWebhookKeeps) {
+  EXPECT_THAT(reasons(withDeadWebhook("DELETE", "configmaps"), "namespaces/team"),
+              ElementsAre(std::string("the namespace controller cannot delete "
+                                      "configmaps/team/kube-root-ca.crt, which Kubernetes makes in it: ") +
+                          kNoAnswer));
+}
+
+TEST(Stuck, APodOfAJobWhoseTrackingAWebhookKeeps) {
+  const ScenarioReport report =
+      withDeadWebhook("UPDATE", "pods",
+                      "{apiVersion: v1, kind: Pod, metadata: {name: j-1, namespace: team, finalizers: "
+                      "[batch.kubernetes.io/job-tracking]}}\n---\n");
+  EXPECT_THAT(reasons(report, "pods/team/j-1"),
+              ElementsAre(std::string("finalizer batch.kubernetes.io/job-tracking is for controller "
+                                      "job-controller to remove, whose UPDATE is refused: ") +
+                          kNoAnswer));
+}
+
+// The Job controller counts a Pod in the status of its Job before it takes its finalizer off; it does not
+// wait for that once the Job is being deleted. Pods go before Jobs where a Namespace ends, since 1.33.
+TEST(Stuck, APodOfAJobWhoseStatusAWebhookKeeps) {
+  const std::string job =
+      "{apiVersion: batch/v1, kind: Job, metadata: {name: j, namespace: team}, spec: {template: {spec: "
+      "{containers: [{name: c, image: i}]}}}}\n---\n";
+  const ScenarioReport report = withDeadWebhook("UPDATE", "jobs/status", job);
+  const auto pod = std::ranges::find_if(
+      report.leftovers, [](const Leftover& one) { return one.object.starts_with("pods/team/j-"); });
+  ASSERT_NE(pod, report.leftovers.end());
+  EXPECT_THAT(pod->reasons,
+              ElementsAre(std::string("finalizer batch.kubernetes.io/job-tracking is for controller "
+                                      "job-controller to remove; job-controller writes the status of "
+                                      "jobs/team/j first, and that is refused: ") +
+                          kNoAnswer));
+  EXPECT_THAT(withDeadWebhook("UPDATE", "jobs", job).leftovers, IsEmpty());
+}
+
+// The cloud's controller patches services/status (PatchService() of k8s.io/cloud-provider).
+TEST(Stuck, ALoadBalancerWhoseStatusAWebhookKeeps) {
+  const std::string service =
+      "{apiVersion: v1, kind: Service, metadata: {name: s, namespace: team, finalizers: "
+      "[service.kubernetes.io/load-balancer-cleanup]}, spec: {type: LoadBalancer}}\n---\n";
+  EXPECT_THAT(reasons(withDeadWebhook("UPDATE", "services/status", service), "services/team/s"),
+              Contains(HasSubstr("is for controller cloud-controller-manager to remove, whose UPDATE is "
+                                 "refused")));
+  EXPECT_THAT(withDeadWebhook("UPDATE", "services", service).leftovers, IsEmpty());
 }
 
 TEST(Stuck, ANamespaceThatAnApiServiceKeeps) {

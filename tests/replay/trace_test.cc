@@ -182,6 +182,22 @@ TEST(Trace, TellsThePolicyOfWhatTheGarbageCollectorIsDenied) {
   EXPECT_EQ(review(true)["user"], "system:serviceaccount:kube-system:generic-garbage-collector");
 }
 
+// attemptToDeleteItem() of kube-controller-manager: a ring of owners, of which one waits in the foreground.
+TEST(Trace, ShowsThatTheGarbageCollectorUnblocksOwners) {
+  const auto owned = [](const std::string& name, const std::string& owner) {
+    return "---\n{apiVersion: v1, kind: ConfigMap, metadata: {name: " + name +
+           ", namespace: default, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: " + owner +
+           ", uid: '', blockOwnerDeletion: true}]}}\n";
+  };
+  const std::vector<json> lines = trace(
+      scenario("  guard: false\n  steps: [{delete: configmaps/default/a, propagationPolicy: Foreground}]",
+               owned("a", "b") + owned("b", "a")));
+  const json ofB = find(lines, {{"kind", "watch"}, {"name", "b"}, {"type", "MODIFIED"}});
+  const json& reference = ofB["object"]["metadata"]["ownerReferences"][0];
+  EXPECT_EQ(reference["name"], "a");
+  EXPECT_FALSE(reference.contains("blockOwnerDeletion")) << ofB;
+}
+
 TEST(Trace, NamesTheControllerOfEachWorkload) {
   const auto user = [](const std::string& kind, const std::string& name, const std::string& resource) {
     std::string documents(kUnguarded);

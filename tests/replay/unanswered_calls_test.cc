@@ -105,7 +105,7 @@ TEST(UnansweredCalls, ANamespaceStaysWithWhatIsRefusedInIt) {
   EXPECT_TRUE(why.isBlocked());
   ASSERT_THAT(why.blockers, SizeIs(1));
   EXPECT_THAT(why.blockers[0].message,
-              HasSubstr("it would keep things.example.com/team/t: the API server refuses"));
+              HasSubstr("things.example.com/team/t would stay: the API server refuses"));
   EXPECT_THAT(whyIn(webhookFor("DELETE"), "crd/things.example.com").blockers, IsEmpty())
       << "the clean-up of a CRD asks no webhook";
 }
@@ -146,13 +146,11 @@ spec: {template: {spec: {containers: [{name: c, image: i}]}}}
               ::testing::Contains(HasSubstr("its finalizers cannot be removed (example.com/f by "
                                             "deployments.apps/op/op and foregroundDeletion by the garbage "
                                             "collector): the webhook things.example.io")));
-  EXPECT_THAT(
-      blockersOf(whyIn(yaml, "namespace/team")),
-      ::testing::Contains(HasSubstr("it would keep things.example.com/team/t: its finalizers cannot")))
+  EXPECT_THAT(blockersOf(whyIn(yaml, "namespace/team")),
+              ::testing::Contains(HasSubstr("things.example.com/team/t would stay: its finalizers cannot")))
       << "and what it is in";
-  EXPECT_THAT(
-      blockersOf(whyIn(yaml, "crd/things.example.com")),
-      ::testing::Contains(HasSubstr("it would keep things.example.com/team/t: its finalizers cannot")));
+  EXPECT_THAT(blockersOf(whyIn(yaml, "crd/things.example.com")),
+              ::testing::Contains(HasSubstr("things.example.com/team/t would stay: its finalizers cannot")));
 }
 
 TEST(UnansweredCalls, WhatEndsANamespaceOrACrdIsAWrite) {
@@ -177,6 +175,22 @@ TEST(UnansweredCalls, WhatEndsANamespaceOrACrdIsAWrite) {
   EXPECT_THAT(blockersOf(whyIn(ruleFor("namespaces"), "namespace/team")), IsEmpty());
 }
 
+// isBeingUsed() of kube-controller-manager: a volume that no claim has goes without a word in its status.
+TEST(UnansweredCalls, AVolumeIsReleasedInItsStatusIfAClaimHasIt) {
+  const auto blockersFor = [](const std::string& status) {
+    return blockersOf(whyIn(
+        std::string(kThings) +
+            "{apiVersion: v1, kind: PersistentVolume, metadata: {name: v}, status: {phase: " + status +
+            "}}\n---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\n"
+            "metadata: {name: checks}\nwebhooks:\n- name: ends.example.io\n  clientConfig: {service: "
+            "{namespace: gone, name: hook}}\n  rules: [{apiGroups: [''], apiVersions: ['*'], operations: "
+            "[UPDATE], resources: [persistentvolumes/status]}]\n",
+        "persistentvolume/v"));
+  };
+  EXPECT_THAT(blockersFor("Bound"), ElementsAre(HasSubstr("its finalizers cannot be removed")));
+  EXPECT_THAT(blockersFor("Available"), IsEmpty());
+}
+
 TEST(UnansweredCalls, AConversionThatNobodyAnswersKeepsInstancesAndTheirCrd) {
   std::string yaml = kThings;
   yaml.replace(yaml.find("  versions:"), 0,
@@ -197,7 +211,29 @@ TEST(UnansweredCalls, AConversionThatNobodyAnswersKeepsInstancesAndTheirCrd) {
   const admission::Why crd = whyIn(yaml, "crd/things.example.com");
   EXPECT_TRUE(crd.allowed);
   ASSERT_THAT(crd.blockers, SizeIs(1));
-  EXPECT_THAT(crd.blockers[0].message, HasSubstr("it would keep things.example.com/team/t"));
+  EXPECT_THAT(crd.blockers[0].message, HasSubstr("things.example.com/team/t would stay: "));
+}
+
+TEST(UnansweredCalls, AConversionIsNotCalledForTheStoredVersion) {
+  const auto whyOf = [](const std::string& finalizers) {
+    std::string yaml = kThings;
+    yaml.replace(
+        yaml.find("  versions:"), 0,
+        "  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: gone, name: "
+        "convert}}}}\n");
+    yaml.insert(yaml.find("storage: true}") + 14, ", {name: v1beta1, served: true, storage: false}");
+    yaml +=
+        "apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: other, namespace: team, finalizers: [" +
+        finalizers + "]}\n";
+    return whyIn(yaml, "things/other -n team");
+  };
+  EXPECT_TRUE(whyOf("").allowed) << "the preferred version is the stored one";
+  EXPECT_THAT(blockersOf(whyOf("")), IsEmpty());
+  EXPECT_TRUE(whyOf("example.com/f").allowed);
+  EXPECT_THAT(blockersOf(whyOf("example.com/f")),
+              ElementsAre(AllOf(HasSubstr("its finalizers cannot be removed"),
+                                HasSubstr("the conversion webhook of "))))
+      << "nobody knows in which version its controller writes";
 }
 
 TEST(UnansweredCalls, AConversionThatNobodyAnswersKeepsWhatIsBeingDeleted) {
@@ -211,7 +247,8 @@ TEST(UnansweredCalls, AConversionThatNobodyAnswersKeepsWhatIsBeingDeleted) {
       "[example.com/f], deletionTimestamp: '2026-11-01T10:00:00Z'}\n";
   EXPECT_THAT(blockersOf(whyIn(yaml, "things/going -n team")),
               ElementsAre(AllOf(HasSubstr("its finalizers cannot be removed"),
-                                HasSubstr("the conversion webhook of "))));
+                                HasSubstr("the conversion webhook of ")),
+                          HasSubstr("it has finalizer example.com/f")));
 }
 
 TEST(UnansweredCalls, AnApiServiceKeepsEachNamespace) {

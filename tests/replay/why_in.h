@@ -26,7 +26,7 @@ inline admission::Why whyIn(const std::string& yaml, std::string_view reference)
   }
   admission::KnownCluster cluster(std::move(built->graph), std::move(built->guards),
                                   std::move(manifests->types));
-  cluster.specBlockers = std::move(built->specBlockers);
+  cluster.specs = std::move(built->specs);
   auto why = admission::whyOf(cluster, reference);
   if (why) return std::move(*why);
   ADD_FAILURE() << why.error().message;

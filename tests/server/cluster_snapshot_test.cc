@@ -182,8 +182,11 @@ TEST_F(ClusterSnapshotTest, WhatSomethingWaitsForThatIsBeingDeletedIsLookedUp) {
   EXPECT_EQ(roots("manifestwork/w -n tenant").find("stays"), std::string::npos) << "it was not applied";
   const auto work =
       admission::whyOf(askAs("the-token", "manifestwork/w -n tenant")->cluster, "manifestwork/w -n tenant");
-  ASSERT_EQ(work->blockers.size(), 1U);
+  ASSERT_EQ(work->blockers.size(), 2U);
   EXPECT_EQ(work->blockers[0].message, "appliedmanifestworks.work.open-cluster-management.io/hub-w");
+  EXPECT_THAT(work->blockers[1].message,
+              AllOf(HasSubstr("it has finalizer f.x/nobody, and nobody is known to remove it: "),
+                    HasSubstr(" among the Deployments, StatefulSets and DaemonSets of the cluster")));
 }
 
 // The agent's note goes after all that it notes; what is gone is passed over.
@@ -212,8 +215,9 @@ TEST_F(ClusterSnapshotTest, WhatAWorkHasAppliedIsLookedUp) {
   ASSERT_TRUE(asked) << asked.error().message;
   EXPECT_THAT(asked->warnings, IsEmpty());
   const auto why = admission::whyOf(asked->cluster, "appliedmanifestwork/hub-w");
-  ASSERT_EQ(why->blockers.size(), 1U);
+  ASSERT_EQ(why->blockers.size(), 2U);
   EXPECT_THAT(why->blockers[0].message, HasSubstr("coolresources.my.crd.group/stays"));
+  EXPECT_THAT(why->blockers[1].message, HasSubstr("it has finalizer f.x/nobody"));
 }
 
 // With what is asked of a cluster that has them, the same is told as of files.
@@ -293,12 +297,11 @@ TEST_F(SpecSnapshotTest, ANamespaceThatIsBeingDeletedLeadsToTheWebhook) {
   createWebhook();
   remove("/api/v1/namespaces/team");
   const admission::Why why = whyOf("ns/team");
-  ASSERT_EQ(why.roots.size(), 2U) << rootsOf(why);
-  EXPECT_EQ(why.roots[0].message, "configmaps/team/b") << "the webhook is not asked about it";
+  ASSERT_EQ(why.roots.size(), 1U) << rootsOf(why) << "the webhook is not asked about configmaps/team/b";
   EXPECT_THAT(
-      why.roots[1].message,
+      why.roots[0].message,
       HasSubstr("checks: its webhook checks.example.com does not answer, because its Service gone/hook"));
-  EXPECT_THAT(why.roots[1].path, ElementsAre("namespaces/team", "configmaps/team/a", HasSubstr("/checks")));
+  EXPECT_THAT(why.roots[0].path, ElementsAre("namespaces/team", "configmaps/team/a", HasSubstr("/checks")));
 }
 
 TEST_F(SpecSnapshotTest, WhatMayNotBeReadIsSaidAndNoReason) {
@@ -331,6 +334,21 @@ webhooks:
   EXPECT_THAT(whyOf("configmap/a -n team").message, HasSubstr("its Service lastout/lastout does not exist"));
 }
 
+// The Deployment's status, and the rights of its ServiceAccount, are read, too.
+TEST_F(SpecSnapshotTest, AFinalizerLeadsToTheDeploymentThatRemovesIt) {
+  createStory();
+  createInstance("stays", {"my.crd.group/super-important"});
+  patch("/apis/apps/v1/namespaces/default/deployments/provider", jsonOf("{spec: {replicas: 0}}"));
+  remove("/apis/my.crd.group/v1/coolresources/stays");
+  const admission::Why why = whyOf("coolresources/stays");
+  ASSERT_EQ(why.blockers.size(), 1U);
+  EXPECT_EQ(why.blockers[0].message,
+            "it has finalizer my.crd.group/super-important, and deployments.apps/default/provider, which "
+            "removes it (criticalservices.lastout.dev/s says so), cannot: it is scaled to zero; make it work "
+            "again");
+  EXPECT_THAT(rootsOf(why), HasSubstr("deployments.apps/default/provider: it is scaled to zero"));
+}
+
 TEST_F(SpecSnapshotTest, AClaimLeadsToItsPodAndToTheNode) {
   createStory();
   createYaml("/api/v1/nodes", "{apiVersion: v1, kind: Node, metadata: {name: n}}");
@@ -349,6 +367,50 @@ TEST_F(SpecSnapshotTest, AClaimLeadsToItsPodAndToTheNode) {
   EXPECT_THAT(why.blockers[0].message, HasSubstr("it stays while Pods use it: pods/default/db"));
   EXPECT_THAT(rootsOf(why), HasSubstr("nodes/n: its condition Ready is Unknown"));
   EXPECT_EQ(whyOf("pod/db -n default").blockers.at(0).reason, "NodeNotReady");
+}
+
+// An API server that keeps managedFields, which the embedded one does not: of each ConfigMap that it sends
+// whole, "provider" set the finalizer.
+class ManagedFieldsTest : public SpecSnapshotTest {
+ public:
+  ManagedFieldsTest() {
+    serveAndConnect([this](const simulator::ExchangeRequest& request) {
+      simulator::ExchangeResponse response = handle(request);
+      const bool isWhole = request.accept.find("as=PartialObjectMetadata") == std::string::npos;
+      if (isWhole && request.method == "GET" &&
+          request.path.starts_with("/api/v1/namespaces/team/configmaps"))
+        response.body = withManager(simulator::Json::parse(response.body)).dump();
+      return response;
+    });
+  }
+  ~ManagedFieldsTest() override { listener.reset(); }
+
+ private:
+  static simulator::Json withManager(simulator::Json answer) {
+    if (answer.contains("items"))
+      for (simulator::Json& item : answer["items"]) item = withManager(item);
+    else
+      answer["metadata"]["managedFields"] = simulator::Json::array(
+          {{{"manager", "provider"},
+            {"operation", "Update"},
+            {"fieldsV1",
+             {{"f:metadata", {{"f:finalizers", {{"v:\"example.com/f\"", simulator::Json::object()}}}}}}}}});
+    return answer;
+  }
+};
+
+// Objects in a Namespace are read with their managedFields if they have a finalizer that is not Kubernetes'.
+TEST_F(ManagedFieldsTest, SayTheSameOfANamespaceAsOfWhatIsInIt) {
+  createStoryWithoutService();
+  createYaml("/api/v1/namespaces", "{apiVersion: v1, kind: Namespace, metadata: {name: team}}");
+  createYaml("/api/v1/namespaces/team/configmaps",
+             "{apiVersion: v1, kind: ConfigMap, metadata: {name: kept, finalizers: [example.com/f]}}");
+  patch("/apis/apps/v1/namespaces/default/deployments/provider", jsonOf("{spec: {replicas: 0}}"));
+  remove("/api/v1/namespaces/team");
+  for (const char* reference : {"configmap/kept -n team", "namespace/team"})
+    EXPECT_THAT(rootsOf(whyOf(reference)),
+                HasSubstr("deployments.apps/default/provider: it is scaled to zero"))
+        << reference;
 }
 
 TEST_F(ClusterSnapshotTest, NobodyThereIsSaidAtOnce) {

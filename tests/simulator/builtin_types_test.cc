@@ -129,6 +129,17 @@ TEST_F(BuiltInTypes, AMutatingAdmissionPolicyIsStoredWithAWarning) {
   EXPECT_EQ(answer.warnings[0], "this server stores MutatingAdmissionPolicies and does not evaluate them");
 }
 
+// https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/; the words are those of
+// Kubernetes' registry.
+TEST_F(BuiltInTypes, SystemPriorityClassesCannotBeDeleted) {
+  const std::string path = "/apis/scheduling.k8s.io/v1/priorityclasses/";
+  for (const std::string name : {"system-cluster-critical", "system-node-critical"})
+    EXPECT_EQ(expect(403, "DELETE", path + name)["message"],
+              "priorityclasses.scheduling.k8s.io \"" + name +
+                  "\" is forbidden: this is a system priority class and cannot be deleted");
+  expect(404, "DELETE", path + "system-else");
+}
+
 TEST_F(BuiltInTypes, AnApprovalChangesTheStatusOfACertificateSigningRequest) {
   const std::string path = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
   Json request = {{"apiVersion", "certificates.k8s.io/v1"},

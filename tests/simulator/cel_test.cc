@@ -116,7 +116,7 @@ TEST(Cel, WhatItDoesNotEvaluateIsRefused) {
       {"'a'", "must evaluate to bool"},
       {"oldObject.spec", "must evaluate to bool"},
       {"variables.a", "undeclared reference to 'variables' at 1:1"},
-      {"namespaceObject.metadata.name == 'a'", "undeclared reference to 'namespaceObject'"},
+      {"namespaceObject.metadata.name == 'a'", "\"namespaceObject\" at 1:1 is not supported"},
       {"request.uid == 'a'", "undefined field 'uid' at 1:8"},
       {"request.resource.kind == 'a'", "undefined field 'kind'"},
       {"request.name.a == 'a'", "type 'string' at 1:13 does not support field selection"},
@@ -134,7 +134,7 @@ TEST(Cel, WhatItDoesNotEvaluateIsRefused) {
       {"oldObject.n == 1u", "the number at 1:16 is not supported"},
       {"oldObject.n == -1", "\"-\" at 1:16 is not supported"},
       {"{'a': 1} == oldObject", "\"{\" at 1:1 is not supported"},
-      {"oldObject.?a == 'a'", "Syntax error: \"?\" at 1:11 is not expected"},
+      {"oldObject.?a == 'a'", "an optional field at 1:10 is not supported"},
       {"true ? 'a' : true", "found no matching overload for '_?_:_' applied to '(bool, string, bool)'"},
       {"'a' ? true : false", "found no matching overload for '_?_:_' applied to '(string)'"},
       {"true < false", "found no matching overload for '_<_' applied to '(bool, bool)'"},
@@ -144,11 +144,12 @@ TEST(Cel, WhatItDoesNotEvaluateIsRefused) {
       {"'a'.startsWith()", "found no matching overload for 'startsWith' applied to 'string.()'"},
       {"'a'.exists(x, x == 'a')", "expression of type 'string' cannot be range of a comprehension"},
       {"oldObject.a.exists(x)", "Syntax error: \")\" at 1:21 is not expected"},
-      {"oldObject.a.map(x, true, x) == []", "Syntax error: \",\" at 1:24 is not expected"},
+      {"oldObject.a.map(x, true, x) == []",
+       "a macro with two names or two expressions at 1:12 is not supported"},
       {"oldObject.a.all(x, 'a')", "found no matching overload for '_&&_' applied to '(string)'"},
       {"oldObject.a.all(x, true) && x", "undeclared reference to 'x' at 1:29"},
       {"['a']['b'] == 'a'", "found no matching overload for '_[_]' applied to '(list(dyn), string)'"},
-      {"authorizer.path('/a').check('get').allowed()", "undeclared reference to 'authorizer'"},
+      {"authorizer.path('/a').check('get').allowed()", "\"authorizer\" at 1:1 is not supported"},
       {"r'a' == 'a'", "a string with a prefix"},
       {"'''a''' == 'a'", "a string in three quotes"},
       {"['a'] + 'b' == ['a']", "found no matching overload for '_+_' applied to '(list(dyn), string)'"},
@@ -158,6 +159,26 @@ TEST(Cel, WhatItDoesNotEvaluateIsRefused) {
     ASSERT_FALSE(expression) << text;
     EXPECT_THAT(expression.error(), HasSubstr(words)) << text;
   }
+}
+
+// A mistake is refused as an API server does; what that compiles is accepted, and cannot be evaluated.
+TEST(Cel, WhatApiServersCompileIsAccepted) {
+  const Json object = {{"a", "b"}};
+  for (const char* text :
+       {"oldObject.a.matches('b')", "int(oldObject.a) == 1", "oldObject.n == 1.5", "oldObject.n == -1",
+        "oldObject.?a.orValue('') == 'b'", "oldObject[?'a'].hasValue()", "params.a == 'b'",
+        "namespaceObject.metadata.name == 'a'", "authorizer.path('/a').check('get').allowed()", "r'a' == 'a'",
+        "cel.bind(x, oldObject.a, x == 'b')", "oldObject.a.map(x, true, x) == []", "{'a': 1}.a == 1"}) {
+    const auto expression = CelExpression::accept(text);
+    ASSERT_TRUE(expression) << text << ": " << expression.error();
+    EXPECT_NE(expression->beyond(), "") << text;
+    EXPECT_THAT(expression->test({.oldObject = &object}).error(),
+                HasSubstr("lastout up does not evaluate this expression: "))
+        << text;
+  }
+  for (const char* text : {"", "'a", "'a'", "variables.a", "nothing.a == 'a'", "request.uid == 'a'", "#"})
+    EXPECT_FALSE(CelExpression::accept(text)) << text;
+  EXPECT_EQ(CelExpression::accept("oldObject.a == 'b'")->beyond(), "");
 }
 
 TEST(Cel, IsBounded) {

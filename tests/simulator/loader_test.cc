@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 class LoaderTest : public testing::ClusterTest {
  public:
-  tl::expected<size_t, kube::Errors> load(const std::string& text) {
+  tl::expected<LoadedManifests, kube::Errors> load(const std::string& text) {
     const auto manifests = replay::readManifests({{"cluster.yaml", text}});
     if (!manifests) return tl::unexpected(manifests.error());
     return loadManifests(cluster, *manifests);
@@ -35,7 +35,7 @@ kind: ConfigMap
 metadata: {name: owner, namespace: made}
 )");
   ASSERT_TRUE(loaded) << toString(loaded.error().front());
-  EXPECT_EQ(*loaded, 2U);
+  EXPECT_EQ(loaded->objects, 2U);
   const std::string maps = "/api/v1/namespaces/made/configmaps/";
   EXPECT_EQ(expect(200, "GET", maps + "owned")["metadata"]["ownerReferences"][0]["uid"],
             uidOf(maps + "owner"));
@@ -59,6 +59,40 @@ kind: ConfigMap
 metadata: {name: first, namespace: default}
 )"));
   expect(500, "POST", kMaps, configMap("second"));
+}
+
+// A real API server evaluates these; they are in force here, too, as what always fails.
+TEST_F(LoaderTest, APolicyThatIsNotEvaluatedIsStoredWithAWarningAndDeniesWhatItMatches) {
+  const auto loaded = load(R"(apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: limits}
+spec:
+  paramKind: {apiVersion: v1, kind: ConfigMap}
+  matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}
+  validations:
+  - {expression: "size(object.data) <= params.data.max"}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: limits}
+spec: {policyName: limits, validationActions: [Deny], paramRef: {name: max, parameterNotFoundAction: Deny}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: first, namespace: default}
+)");
+  ASSERT_TRUE(loaded) << toString(loaded.error().front());
+  ASSERT_EQ(loaded->warnings.size(), 1U);
+  EXPECT_EQ(
+      toString(loaded->warnings.front()),
+      "cluster.yaml:1:1: validatingadmissionpolicies.admissionregistration.k8s.io/limits: "
+      "spec.validations[0].expression: lastout up does not evaluate this expression (\"params\" at 1:22 "
+      "is not supported): it fails for every request, and failurePolicy Fail denies that");
+  const Json denied = expect(422, "POST", kMaps, configMap("second"));
+  EXPECT_THAT(std::string(denied["message"]),
+              HasSubstr("ValidatingAdmissionPolicy 'limits' with binding 'limits' denied request: expression "
+                        "'size(object.data) <= params.data.max' resulted in error: lastout up does not "
+                        "evaluate this expression: \"params\" at 1:22 is not supported"));
 }
 
 TEST_F(LoaderTest, WhatIsBeingDeletedInAFileIsDeleted) {

@@ -91,15 +91,15 @@ TEST_F(PolicyCluster, AreStoredWithTheirDefaultsAndAreInForceAtOnce) {
          {{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", "s"}}}});
 }
 
-TEST_F(PolicyCluster, ThatAreNotUnderstoodAreNotStored) {
-  const Json answer = expect(
-      422, "POST", kRegistration + "validatingadmissionpolicybindings",
-      {{"apiVersion", "admissionregistration.k8s.io/v1"},
-       {"kind", "ValidatingAdmissionPolicyBinding"},
-       {"metadata", {{"name", "b"}}},
-       {"spec", {{"policyName", "p"}, {"paramRef", {{"name", "x"}}}, {"validationActions", {"Deny"}}}}});
+TEST_F(PolicyCluster, WithAMistakeAreNotStored) {
+  const Json answer = expect(422, "POST", kRegistration + "validatingadmissionpolicybindings",
+                             {{"apiVersion", "admissionregistration.k8s.io/v1"},
+                              {"kind", "ValidatingAdmissionPolicyBinding"},
+                              {"metadata", {{"name", "b"}}},
+                              {"spec", {{"policyName", "p"}, {"validationActions", {"Deny", "Warn"}}}}});
   EXPECT_THAT(std::string(answer["message"]),
-              HasSubstr("spec.paramRef: Forbidden: this API server evaluates policies"));
+              HasSubstr("spec.validationActions: Invalid value: \"Deny, Warn\": must not contain both"));
+  expect(404, "GET", kRegistration + "validatingadmissionpolicybindings/b");
 }
 
 TEST_F(PolicyCluster, SeeWhatMutatingWebhooksMadeAndComeBeforeValidatingOnes) {

@@ -266,29 +266,57 @@ std::string refusal(const Json& object) {
   return std::string(cause["field"]) + ": " + std::string(cause["message"]);
 }
 
-TEST(PolicyConfiguration, WhatIsNotEvaluatedIsRefused) {
-  const auto with = [](const char* change) {
-    return refusal(policyWith(R"([{"expression": "true"}])", change));
+TEST(PolicyConfiguration, WhatIsNotEvaluatedIsStoredWithAWarning) {
+  const auto with = [](const char* validation, const char* change = "{}") {
+    const auto warnings = checkPolicyOrBinding(policyWith(validation, change));
+    EXPECT_TRUE(warnings) << warnings.error().message;
+    return warnings.value_or(std::vector<std::string>{});
   };
-  EXPECT_EQ(with("{}"), "");
-  EXPECT_THAT(with(R"({"spec": {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}})"),
-              HasSubstr("spec.paramKind: Forbidden: this API server evaluates policies without parameters"));
-  EXPECT_THAT(with(R"({"spec": {"auditAnnotations": [{"key": "a", "valueExpression": "'b'"}]}})"),
-              HasSubstr("spec.auditAnnotations: Forbidden: this API server keeps no audit log"));
-  EXPECT_THAT(with(R"({"spec": {"validation": []}})"), HasSubstr("validation"));
-  EXPECT_THAT(refusal(bindingWith(R"({"spec": {"paramRef": {"name": "a"}}})")),
-              HasSubstr("spec.paramRef: Forbidden: this API server evaluates policies without parameters"));
+  constexpr const char* kTrue = R"([{"expression": "true"}])";
+  constexpr const char* kMatches = R"-([{"expression": "object.data.k.matches('v')"}])-";
+  EXPECT_THAT(with(kTrue), IsEmpty());
+  EXPECT_THAT(with(kMatches),
+              ElementsAre("spec.validations[0].expression: lastout up does not evaluate this expression (the "
+                          "function \"matches\" at 1:14 is not supported): it fails for every request, and "
+                          "failurePolicy Fail denies that"));
+  EXPECT_THAT(with(kMatches, R"({"spec": {"failurePolicy": "Ignore"}})"),
+              ElementsAre(HasSubstr("and failurePolicy Ignore leaves it out")));
+  EXPECT_THAT(with(kTrue, R"-({"spec": {"variables": [{"name": "a", "expression": "int('1')"}]}})-"),
+              ElementsAre(HasSubstr("spec.variables[0].expression: ")));
+  EXPECT_THAT(with(R"-([{"expression": "true", "messageExpression": "string(1)"}])-"),
+              ElementsAre(HasSubstr("is not supported): denials have the message instead")));
+  // What these mean needs no warning: an expression that uses parameters has one.
+  EXPECT_THAT(with(kTrue, R"({"spec": {"paramKind": {"apiVersion": "v1", "kind": "ConfigMap"}}})"),
+              IsEmpty());
+  EXPECT_THAT(with("[]", R"({"spec": {"auditAnnotations": [{"key": "a", "valueExpression": "'b'"}]}})"),
+              IsEmpty());
+  EXPECT_EQ(refusal(bindingWith(R"({"spec": {"paramRef": {"name": "a"}}})")), "");
+  EXPECT_THAT(refusal(policyWith(kTrue, R"({"spec": {"validation": []}})")), HasSubstr("validation"));
+}
+
+// https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/#failure-policy
+TEST(Policies, ThatAreNotEvaluatedFailAsFailurePolicySays) {
+  constexpr const char* kMatches = R"-([{"expression": "object.data.k.matches('w')"}])-";
+  constexpr const char* kOfVariable = R"([{"expression": "variables.a == 1"}])";
+  constexpr const char* kVariable = R"-({"spec": {"variables": [{"name": "a", "expression": "int('1')"}]}})-";
+  EXPECT_THAT(
+      denialBy(policyWith(kMatches)),
+      HasSubstr("denied request: expression 'object.data.k.matches('w')' resulted in error: lastout up "
+                "does not evaluate this expression: the function \"matches\" at 1:14 is not supported"));
+  EXPECT_EQ(denialBy(policyWith(kMatches, R"({"spec": {"failurePolicy": "Ignore"}})")), "");
+  EXPECT_THAT(denialBy(policyWith(kOfVariable, kVariable)), HasSubstr("lastout up does not evaluate"));
+  EXPECT_EQ(denialBy(policyWith(R"([{"expression": "true"}])", kVariable)), "") << "which nothing needs";
 }
 
 TEST(PolicyConfiguration, ExpressionsAreRefusedWithTheirPlace) {
   const auto with = [](const char* change) {
     return refusal(policyWith(R"([{"expression": "true"}])", change));
   };
-  EXPECT_EQ(refusal(policyWith(R"-([{"expression": "true"}, {"expression": "object.a.matches('b')"}])-"))
-                .find("spec.validations[1].expression: Invalid value: \"object.a.matches('b')\": compilation "
-                      "failed: the "
-                      "function \"matches\" at 1:9 is not supported"),
-            0U);
+  EXPECT_EQ(
+      refusal(policyWith(R"-([{"expression": "true"}, {"expression": "nothing == 'b'"}])-"))
+          .find("spec.validations[1].expression: Invalid value: \"nothing == 'b'\": compilation failed: "
+                "undeclared reference to 'nothing' at 1:1"),
+      0U);
   EXPECT_THAT(refusal(policyWith(R"([{"expression": "object.a"}])")), HasSubstr("must evaluate to bool"));
   EXPECT_THAT(
       refusal(policyWith(R"([{"expression": "true", "messageExpression": "true"}])")),

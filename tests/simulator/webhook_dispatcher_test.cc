@@ -155,6 +155,23 @@ TEST_F(ReviewerTest, AFailedCallMayBeIgnored) {
   EXPECT_TRUE(review(creationOf(kReviewedObject)).denial) << "a denial is no failure";
 }
 
+// https://github.com/karmada-io/karmada/issues/4439 has the words of a real API server.
+TEST_F(ReviewerTest, AWebhookWhoseCaBundleHasNoCertificateFailsUncalled) {
+  const Asked nobody = [](const Json&) -> tl::expected<Json, std::string> {
+    ADD_FAILURE() << "asked";
+    return Json{{"allowed", true}};
+  };
+  add("a", nobody, R"({"clientConfig": {"caBundle": "Cg=="}})");
+  const ReviewOutcome outcome = review(deletionOf(kReviewedObject));
+  ASSERT_TRUE(outcome.denial);
+  EXPECT_EQ(outcome.denial->code, 500);
+  EXPECT_EQ(outcome.denial->message,
+            "Internal error occurred: failed calling webhook \"a.test.dev\": could not get REST client: "
+            "unable to load root certificates: unable to parse bytes as PEM block");
+  add("a", nobody, R"({"clientConfig": {"caBundle": "Cg=="}, "failurePolicy": "Ignore"})");
+  EXPECT_FALSE(review(deletionOf(kReviewedObject)).denial);
+}
+
 TEST_F(ReviewerTest, APatchThatCannotBeAppliedIs500) {
   addMutating("a", patching(R"([{"op": "remove", "path": "/none"}])"), R"({"failurePolicy": "Ignore"})");
   EXPECT_EQ(review(creationOf(kReviewedObject)).denial->code, 500);
@@ -201,6 +218,31 @@ TEST_F(ReviewerTest, AConditionThatCannotBeEvaluatedDenies) {
   addMutating("c", counting, kOfNoName);
   EXPECT_TRUE(review(creationOf(kReviewedObject)).denial);
   EXPECT_EQ(calls, 1);
+}
+
+// A condition that fails denies or leaves the webhook out, and one that is false decides:
+// https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#matching-requests-matchconditions
+TEST_F(ReviewerTest, AConditionBeyondThisPartOfCelFailsForEveryRequest) {
+  const auto conditions = [](const char* more, const char* failurePolicy) {
+    return std::string(R"({"failurePolicy": ")") + failurePolicy +
+           R"(", "matchConditions": [{"name": "a", "expression": "object.metadata.?labels.orValue('') != 'no'"})" +
+           more + "]}";
+  };
+  const Asked nobody = [](const Json&) -> tl::expected<Json, std::string> {
+    ADD_FAILURE() << "asked";
+    return Json{{"allowed", true}};
+  };
+  addMutating("a", nobody, conditions("", "Fail").c_str());
+  const ReviewOutcome outcome = review(creationOf(kReviewedObject));
+  ASSERT_TRUE(outcome.denial);
+  EXPECT_EQ(outcome.denial->code, 403);
+  EXPECT_NE(outcome.denial->message.find("an optional field at 1:16 is not supported"), std::string::npos)
+      << outcome.denial->message;
+  addMutating("a", nobody, conditions("", "Ignore").c_str());
+  EXPECT_FALSE(review(creationOf(kReviewedObject)).denial);
+  constexpr const char* kNeverTrue = R"(, {"name": "b", "expression": "request.operation == 'DELETE'"})";
+  addMutating("a", nobody, conditions(kNeverTrue, "Fail").c_str());
+  EXPECT_FALSE(review(creationOf(kReviewedObject)).denial);
 }
 
 }  // namespace

@@ -232,7 +232,9 @@ void ServerWorld::follow() {
 }
 
 void ServerWorld::waitUntilClear(const server::LiveView& live) {
-  waitUntil([&live] { return live.knowledge(kCoolResources) == graph::Knowledge::Absent; });
+  waitUntil([&live] {
+    return live.knowledge(kCoolResources) == graph::Knowledge::Absent && !live.find(kCoolResources);
+  });
   waitUntil([&live] {
     bool isThere = true;
     live.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {

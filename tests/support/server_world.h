@@ -112,8 +112,8 @@ class ServerWorld : public WireTest {
   // The same, and the DeletionPolicies, until both are known.
   void followAll();
   void waitFor(const kube::GroupResource& type, graph::Knowledge knowledge);
-  // After clearTheWay(): `live` shows neither the type nor its CRD. Each of them is told by a watch of its
-  // own.
+  // After clearTheWay(): `live` shows neither the type, in its watch and in discovery, nor its CRD. It reads
+  // each of the three on its own, so any may lag.
   static void waitUntilClear(const server::LiveView& live);
   void waitUntilClear() { waitUntilClear(view); }
   static void waitUntil(const std::function<bool()>& holds);

@@ -1,0 +1,342 @@
+#include "criticalservice/remover_finder.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "criticalservice/pod_needs.h"
+#include "kube/builtin_types.h"
+#include "kube/messages.h"
+#include "kube/well_known.h"
+
+namespace lastout::criticalservice {
+namespace {
+
+using Objects = RemoverFinder::Objects;
+using OfType = RemoverFinder::OfType;
+
+// Managers of Kubernetes itself: kube-controller-manager, kubectl-edit and the like.
+constexpr std::array<std::string_view, 3> kOfKubernetes = {"kube-", "kubectl", "kubelet"};
+constexpr size_t kMostNear = 3;     // by name, in one clause
+constexpr size_t kMostClauses = 4;  // in one sentence
+
+// What programs and containers of many controllers are called.
+constexpr std::array<std::string_view, 7> kCommonNames = {"manager", "controller", "operator", "main",
+                                                          "server",  "agent",      "webhook"};
+
+// Returns true if the machine runs the Pods of that type.
+bool hasPodsInMachine(const kube::GroupResource& type) {
+  return type == kube::kPods || kube::findWorkloadType(type) != nullptr;
+}
+
+// The Pods, ReplicaSets and Jobs of a workload stand for that. A custom resource that controls a workload
+// runs no Pods itself.
+bool isTopWorkload(const kube::Object& object, const kube::ResourceMap& types) {
+  return hasPodsInMachine(object.key.type) && podTemplateOf(object) != nullptr &&
+         std::ranges::none_of(object.meta.ownerReferences, [&](const kube::OwnerReference& owner) {
+           const kube::ResourceType* type = types.findKind(kube::groupOf(owner.apiVersion), owner.kind);
+           return owner.controller && type != nullptr && hasPodsInMachine(type->type);
+         });
+}
+
+bool names(const CriticalService& service, const OfType& what) {
+  const std::vector<Criterion> criteria = writtenCriteria(service);
+  return std::ranges::any_of(criteria, [&](const Criterion& criterion) {
+    const auto* one = std::get_if<FinalizerCriterion>(&criterion);
+    return one != nullptr && one->type == what.first && one->finalizerName == what.second;
+  });
+}
+
+// The names of a workload, and of the containers of its Pods.
+std::set<std::string> namesOf(const kube::Object& workload) {
+  std::set<std::string> names{workload.key.name};
+  forEachItem(podTemplateOf(workload)->at({"spec", "containers"}),
+              [&](const kube::Value& container) { names.insert(kube::textAt(container, {"name"})); });
+  return names;
+}
+
+WritingRights::Account accountOf(const kube::Object& workload) {
+  return {workload.key.namespaceName, serviceAccountOf(*podTemplateOf(workload))};
+}
+
+// The object that a controller updates to remove the finalizer. A workload's template names it for its Pods.
+kube::ObjectKey carrierOf(const OfType& what, const kube::Object& object) {
+  if (object.key.type == what.first) return updatedToRemove(object, what.second);
+  return {what.first, object.key.namespaceName, object.key.name};
+}
+
+kube::GroupResource updatedTypeOf(const OfType& what, const Objects& about) {
+  return about.empty() ? what.first : carrierOf(what, *about.front()).type;
+}
+
+std::string listOf(const Objects& workloads) {
+  std::vector<std::string> names;
+  names.reserve(workloads.size());
+  for (const kube::Object* workload : workloads) names.push_back(kube::toString(workload->key));
+  return kube::listed(names, kMostNear);
+}
+
+// Many may write objects of Kubernetes' own types.
+bool areWrittenByMany(const kube::GroupResource& type) { return kube::findBuiltInType(type) != nullptr; }
+
+}  // namespace
+
+RemoverFinder::RemoverFinder(const Objects& objects, const kube::ResourceMap& types, bool knowsAllRoles) {
+  if (knowsAllRoles) rights_.noteAllRolesAreKnown();
+  for (const kube::Object* object : objects) {
+    objects_.emplace(object->key, object);
+    rights_.put(*object);
+    if (isTopWorkload(*object, types)) workloads_.push_back(object);
+    if (object->key.type == criticalServiceType()) {
+      if (auto service = parse(*object, types)) services_.push_back(std::move(*service));
+    }
+    addCarrier(object->key.type, *object, object->meta.finalizers);
+    addCarrier(kube::kPods, *object,
+               textsAt(object->content, {"spec", "template", "metadata", "finalizers"}));
+    if (object->key.type == kube::kNamespaces)
+      addCarrier(kube::kNamespaces, *object, textsAt(object->content, {"spec", "finalizers"}));
+  }
+  for (const kube::Object* workload : workloads_) {
+    for (const std::string& name : namesOf(*workload)) called_[name].push_back(workload);
+  }
+  for (const auto& [what, carriers] : carriers_) {
+    for (const kube::Object* carrier : carriers) addManagers(what, *carrier);
+  }
+}
+
+// Those that set the finalizer, as the API server wrote them down.
+void RemoverFinder::addManagers(const OfType& what, const kube::Object& carrier) {
+  forEachItem(carrier.content.at({"metadata", "managedFields"}), [&](const kube::Value& entry) {
+    const kube::Value* set = entry.at({"fieldsV1", "f:metadata", "f:finalizers"});
+    if (set == nullptr || set->find("v:\"" + what.second + "\"") == nullptr) return;
+    const bool isApplied = kube::textAt(entry, {"operation"}) == "Apply";
+    (isApplied ? applied_ : updated_)[what][kube::textAt(entry, {"manager"})].push_back(&carrier);
+  });
+}
+
+void RemoverFinder::addCarrier(const kube::GroupResource& type, const kube::Object& object,
+                               const std::vector<std::string>& finalizers) {
+  for (size_t i = 0; i < std::min(finalizers.size(), kMostFinalizers); ++i)
+    if (builtInRemoverOf(finalizers[i]).empty()) carriers_[{type, finalizers[i]}].push_back(&object);
+}
+
+std::vector<FinalizerRemover> RemoverFinder::removersIn(const OfType& what, const Found& found) {
+  std::vector<FinalizerRemover> removers;
+  for (const auto& [workload, evidence] : found)
+    removers.push_back({workload, what.second, what.first, evidence.text, evidence.isWeak,
+                        evidence.isDeclared, evidence.setOn});
+  return removers;
+}
+
+std::vector<FinalizerRemover> RemoverFinder::all() const {
+  std::vector<FinalizerRemover> all;
+  for (const auto& [what, carriers] : carriers_)
+    std::ranges::move(removersIn(what, find(what, representativesOf(what, carriers))),
+                      std::back_inserter(all));
+  return all;
+}
+
+std::vector<UnremovedFinalizer> RemoverFinder::unremoved(std::string_view where) const {
+  std::vector<UnremovedFinalizer> all;
+  for (const auto& [what, carriers] : carriers_) {
+    const Objects about = representativesOf(what, carriers);
+    if (find(what, about).empty()) all.push_back({what.second, what.first, lookedFor(what, about, where)});
+  }
+  return all;
+}
+
+std::vector<FinalizerRemover> RemoverFinder::of(const kube::Object& object,
+                                                const std::string& finalizer) const {
+  const OfType what{object.key.type, finalizer};
+  return removersIn(what, find(what, {&object}));
+}
+
+std::vector<FinalizerRemover> RemoverFinder::settersOf(const kube::Object& object) const {
+  if (areWrittenByMany(object.key.type)) return {};
+  const OfType what{object.key.type, ""};
+  return removersIn(what, byRoles(what, {&object}, true));
+}
+
+std::string RemoverFinder::lookedFor(const kube::Object& object, const std::string& finalizer,
+                                     std::string_view where) const {
+  return lookedFor({object.key.type, finalizer}, {&object}, where);
+}
+
+bool RemoverFinder::isOfService(const OfType& what) const {
+  return std::ranges::any_of(services_, [&](const auto& service) { return names(service, what); });
+}
+
+std::string RemoverFinder::accountWithoutRight(const kube::Object& workload,
+                                               const kube::ObjectKey& object) const {
+  if (podTemplateOf(workload) == nullptr) return {};
+  const WritingRights::Account account = accountOf(workload);
+  if (!rights_.isBound(account) || rights_.mayUpdate(account, object)) return {};
+  return account.first + "/" + account.second;
+}
+
+// --- evidence, the strongest first
+
+RemoverFinder::Objects RemoverFinder::representativesOf(const OfType& what, const Objects& carriers) const {
+  if (dependsOnNames(what.first) || what.first == kube::kNamespaces) return carriers;
+  std::map<std::string, const kube::Object*> one;
+  for (const kube::Object* carrier : carriers) one.emplace(carrier->key.namespaceName, carrier);
+  Objects some;
+  for (const auto& [space, carrier] : one) some.push_back(carrier);
+  return some;
+}
+
+RemoverFinder::Found RemoverFinder::find(const OfType& what, const Objects& about) const {
+  Found found = byServices(what);
+  if (found.empty()) found = byManagers(what, By::Update);
+  if (found.empty()) found = byRoles(what, about, true);
+  if (found.empty()) found = byUpdates(what, about);
+  if (found.empty()) found = byRoles(what, about, false);
+  return found.empty() ? byManagers(what, By::Apply) : found;
+}
+
+RemoverFinder::Found RemoverFinder::byServices(const OfType& what) const {
+  Found found;
+  for (const CriticalService& service : services_) {
+    const auto provider = objects_.find(service.provider);
+    if (provider == objects_.end() || !hasPodsInMachine(provider->first.type)) continue;
+    if (names(service, what))
+      found.emplace(service.provider, Evidence{nameInWords(service.meta.name) + " says so", false, true});
+  }
+  return found;
+}
+
+// Those of that name or, if there is none, those whose whole name is a part of it, between hyphens, and that
+// may update the object: "gotk-kustomize-controller" is what kustomize-controller calls itself.
+Objects RemoverFinder::workloadsCalled(const std::string& manager, const kube::ObjectKey& object) const {
+  const auto found = called_.find(manager);
+  if (found != called_.end()) return found->second;
+  Objects called;
+  if (std::ranges::any_of(kOfKubernetes, [&](auto prefix) { return manager.starts_with(prefix); }))
+    return called;
+  std::ranges::copy_if(workloads_, std::back_inserter(called), [&](const kube::Object* workload) {
+    const std::string& name = workload->key.name;
+    return std::ranges::find(kCommonNames, name) == kCommonNames.end() &&
+           ("-" + manager + "-").find("-" + name + "-") != std::string::npos && rights_.isAnyKnown() &&
+           rights_.mayUpdate(accountOf(*workload), object);
+  });
+  return called;
+}
+
+RemoverFinder::Found RemoverFinder::byManagers(const OfType& what, By by) const {
+  Found found;
+  const std::map<OfType, Managers>& all = by == By::Apply ? applied_ : updated_;
+  const auto managers = all.find(what);
+  if (managers == all.end()) return found;
+  for (const auto& [manager, carriers] : managers->second) {
+    const kube::ObjectKey updated = carrierOf(what, *carriers.front());
+    const Objects called = workloadsCalled(manager, updated);
+    // If two workloads have that name, nothing tells which of them set it.
+    if (called.size() != 1) continue;
+    const bool isCommon = std::ranges::find(kCommonNames, manager) != kCommonNames.end();
+    if (isCommon && !accountWithoutRight(*called.front(), updated).empty()) continue;
+    const std::string text = "metadata.managedFields of " + kube::toString(carriers.front()->key) + " has " +
+                             kube::inQuotes(manager) + " set it";
+    Evidence& evidence = found.try_emplace(called.front()->key, Evidence{text, isCommon}).first->second;
+    for (const kube::Object* carrier : carriers) evidence.setOn.push_back(carrier->key);
+  }
+  return found;
+}
+
+// Returns the workloads that a role lets update what `right` says of one of the objects. `roleFor(account,
+// object)`: that role.
+template <class RoleFor>
+RemoverFinder::Found RemoverFinder::byRight(const OfType& what, const Objects& about,
+                                            const std::string& right, RoleFor roleFor) const {
+  Found found;
+  for (const kube::Object* workload : workloads_) {
+    for (const kube::Object* one : about) {
+      const auto role = roleFor(accountOf(*workload), carrierOf(what, *one));
+      if (!role) continue;
+      found.emplace(workload->key,
+                    Evidence{kube::toString(*role) + " lets its ServiceAccount update " + right,
+                             areWrittenByMany(updatedTypeOf(what, about))});
+      break;
+    }
+  }
+  return found;
+}
+
+// `mayUpdate`: of those that may also update the object, by which alone a finalizer is taken off, or of all.
+RemoverFinder::Found RemoverFinder::byRoles(const OfType& what, const Objects& about, bool mayUpdate) const {
+  Found found = byRight(what, about, what.first.resource + "/finalizers",
+                        [this](const WritingRights::Account& account, const kube::ObjectKey& object) {
+                          return rights_.roleForFinalizersOf(account, object);
+                        });
+  if (mayUpdate)
+    std::erase_if(found,
+                  [&](const auto& one) { return !this->mayUpdate(*objects_.at(one.first), what, about); });
+  return found;
+}
+
+// Not all controllers have the right to "<type>/finalizers", which only owners that block deletions need.
+RemoverFinder::Found RemoverFinder::byUpdates(const OfType& what, const Objects& about) const {
+  const kube::GroupResource type = updatedTypeOf(what, about);
+  Found found = byRight(what, about, type.resource,
+                        [this](const WritingRights::Account& account, const kube::ObjectKey& object) {
+                          return rights_.roleForUpdatesOf(account, object);
+                        });
+  return found.size() == 1 || !areWrittenByMany(type) ? found : Found();
+}
+
+bool RemoverFinder::mayUpdate(const kube::Object& workload, const OfType& what, const Objects& about) const {
+  return std::ranges::any_of(about, [&](const kube::Object* one) {
+    return rights_.mayUpdate(accountOf(workload), carrierOf(what, *one));
+  });
+}
+
+// --- which came close
+
+std::string RemoverFinder::lookedFor(const OfType& what, const Objects& about, std::string_view where) const {
+  const kube::GroupResource type = updatedTypeOf(what, about);
+  const std::string right = type.resource + (type == what.first ? "/finalizers" : "");
+  std::vector<std::string> clauses{"no CriticalService, no metadata.managedFields and no role for " + right +
+                                   " names a workload " + std::string(where)};
+  addNearServices(what, clauses);
+  addNearManagers(what, clauses);
+  addNearRoles(what, about, clauses);
+  return kube::joinedClauses(clauses, kMostClauses);
+}
+
+void RemoverFinder::addNearServices(const OfType& what, std::vector<std::string>& clauses) const {
+  for (const CriticalService& service : services_)
+    if (names(service, what))
+      clauses.push_back(nameInWords(service.meta.name) + " names it, but its provider " +
+                        kube::toString(service.provider) + " is not there, or runs no Pods");
+}
+
+void RemoverFinder::addNearManagers(const OfType& what, std::vector<std::string>& clauses) const {
+  std::set<std::string> managers;
+  for (const auto* all : {&updated_, &applied_}) {
+    const auto found = all->find(what);
+    if (found == all->end()) continue;
+    for (const auto& [manager, carriers] : found->second) managers.insert(manager);
+  }
+  for (const std::string& manager : managers) {
+    const auto namesakes = called_.find(manager);
+    const Objects called = namesakes == called_.end() ? Objects() : namesakes->second;
+    std::string why = "no workload or container has that name";
+    if (called.size() == 1) why = "no role lets " + listOf(called) + ", which is called so, update it";
+    if (called.size() > 1) why = "that is what " + listOf(called) + " are called";
+    clauses.push_back(kube::inQuotes(manager) + " set it, and " + why);
+  }
+}
+
+void RemoverFinder::addNearRoles(const OfType& what, const Objects& about,
+                                 std::vector<std::string>& clauses) const {
+  if (!rights_.isAnyKnown()) return;
+  Objects near;
+  std::ranges::copy_if(workloads_, std::back_inserter(near),
+                       [&](const kube::Object* workload) { return mayUpdate(*workload, what, about); });
+  if (!near.empty())
+    clauses.push_back(listOf(near) + " may update " + what.first.resource +
+                      (near.size() > 1 && areWrittenByMany(what.first)
+                           ? ", and nothing tells which of them removes it"
+                           : ", but by a role for many types"));
+}
+
+}  // namespace lastout::criticalservice
