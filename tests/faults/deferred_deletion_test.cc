@@ -469,7 +469,7 @@ TEST_F(DeferredDeletionForNobody, StaysADeadlock) {
   EXPECT_THAT(world.deletedByLastout(), IsEmpty());
   // It is a matter of will.
   world.patch(kFaultService, {{"spec", {{"deferredDeletions", "Always"}}}});
-  for (const char* path : {kFaultProvider, kFaultNamespace, kFaultService}) world.ask("DELETE", path);
+  world.deleteAll({kFaultProvider, kFaultNamespace, kFaultService});
   expectAllGone();
 }
 

@@ -518,7 +518,8 @@ void FaultWorld::waitUntil(const std::string& what, const std::function<bool()>&
   const auto deadline = steady_clock::now() + patience_;
   milliseconds pause = kPause;
   while (!holds()) {
-    if (steady_clock::now() > deadline) {
+    if (hasFailed_ || steady_clock::now() > deadline) {
+      hasFailed_ = true;
       ADD_FAILURE() << "it does not come true: " << what << "\n" << logged();
       return;
     }

@@ -124,7 +124,8 @@ class FaultWorld {
   void jump(std::chrono::seconds by) { wall_ += by.count(); }
   std::chrono::sys_seconds wallClock() const;
 
-  // Until it holds. Fails the test, and stays so, when that takes minutes.
+  // Until it holds. Fails the test when that takes minutes; from then on it waits for nothing, so that the
+  // failure is told before the test's own time is over.
   void waitUntil(const std::string& what, const std::function<bool()>& holds);
   // lastout's log and verdicts, the last of them; and what each that serves knows now.
   void log(const std::string& line);
@@ -165,6 +166,7 @@ class FaultWorld {
 
   const Pki pki_;
   const std::chrono::seconds patience_;
+  std::atomic<bool> hasFailed_{false};  // something did not come true
   const uint64_t seed_;
   std::atomic<int64_t> wall_{0};
   std::atomic<size_t> calls_{0};
