@@ -224,12 +224,10 @@ void tellNotFound(Why& result) {
 }
 
 // API servers refuse its deletion by themselves, whoever asks.
-SpecBlocker refusedByServers() {
+SpecBlocker refusedByServers(const kube::GroupResource& type) {
   return {.refusesDeletion = true,
           .reason = std::string(kNeverDeleted),
-          .message = "no API server deletes the Namespaces " +
-                     kube::listed({kube::kImmortalNamespaces.begin(), kube::kImmortalNamespaces.end()}) +
-                     ": it answers with 403, whoever asks"};
+          .message = neverDeletedText(type) + ": it answers with 403, whoever asks"};
 }
 
 }  // namespace
@@ -332,11 +330,18 @@ Why whyByContent(const graph::Graph& graph, const GuardIndex& index, const kube:
 
 }  // namespace
 
+std::string neverDeletedText(const kube::GroupResource& type) {
+  const auto all = [](const auto& names) { return kube::listed({names.begin(), names.end()}); };
+  return "no API server deletes the " + (type == kube::kNamespaces
+                                             ? "Namespaces " + all(kube::kImmortalNamespaces)
+                                             : "PriorityClasses " + all(kube::kImmortalPriorityClasses));
+}
+
 Why why(const graph::Graph& graph, const GuardIndex& index, const kube::ObjectKey& object,
         ExplanationReader reader, const std::vector<protection::Denial>& protections,
         const SpecFindings& specs) {
   Why result = whyByContent(graph, index, object, reader, protections, specs);
-  if (result.present && kube::isImmortal(object)) result.join({refusedByServers()});
+  if (result.present && kube::isImmortal(object)) result.join({refusedByServers(object.type)});
   return result;
 }
 

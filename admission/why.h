@@ -72,6 +72,8 @@ struct Why {
 
 inline constexpr std::string_view kNotFound = "NotFound";
 inline constexpr std::string_view kNeverDeleted = "NeverDeleted";  // kube::isImmortal()
+// Returns "no API server deletes the Namespaces ...", with all that are immortal of the type.
+std::string neverDeletedText(const kube::GroupResource& type);
 
 // Explains the object in bounded time and length: at most ten blockers of each kind, ten roots and 10,000
 // visited vertices. `specs`: of all objects; the graph requires its blockers without a cause

@@ -40,7 +40,7 @@ class UnwrittenFinder {
  private:
   void addContent(Slot space) {
     const std::string& name = model_.slots[space].key.name;
-    add({kube::kConfigMaps, name, std::string(kRootCaConfigMap)}, {}, space, Certainty::Stays);
+    add({kube::kConfigMaps, name, std::string(kube::kRootCaConfigMap)}, {}, space, Certainty::Stays);
     add({kube::kServiceAccounts, name, std::string(criticalservice::kDefaultAccount)}, {}, space,
         Certainty::Stays);
     if (!there_.contains({name, kube::kPods})) return;

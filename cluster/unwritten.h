@@ -11,9 +11,6 @@
 
 namespace lastout::cluster {
 
-// The ConfigMap with the CA of the API servers.
-inline constexpr std::string_view kRootCaConfigMap = "kube-root-ca.crt";
-
 struct UnwrittenObject {
   kube::ObjectKey key;
   kube::Labels labels;

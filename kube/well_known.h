@@ -180,15 +180,29 @@ constexpr bool isFinalPhase(std::string_view phase) { return phase == "Succeeded
 // Returns the key of the Namespace of that name.
 inline ObjectKey namespaceKey(std::string_view name) { return {kNamespaces, "", std::string(name)}; }
 
-// Namespaces that an API server does not delete: it answers their DELETE with 403, whoever asks (the
-// admission plugin NamespaceLifecycle). kube-node-lease is none of them.
+// Namespaces that an API server does not delete (the admission plugin NamespaceLifecycle). kube-node-lease is
+// none of them.
 inline constexpr std::array<std::string_view, 3> kImmortalNamespaces = {"default", "kube-public",
                                                                         "kube-system"};
+// PriorityClasses that it makes, and does not delete (registry/scheduling/priorityclass/storage of
+// Kubernetes).
+inline constexpr std::array<std::string_view, 2> kImmortalPriorityClasses = {"system-cluster-critical",
+                                                                             "system-node-critical"};
 
+// Returns true if an API server answers a DELETE of the object with 403, whoever asks.
 inline bool isImmortal(const ObjectKey& key) {
-  return key.type == kNamespaces &&
-         std::ranges::find(kImmortalNamespaces, key.name) != kImmortalNamespaces.end();
+  const auto isOneOf = [&key](const auto& names) {
+    return std::ranges::find(names, key.name) != names.end();
+  };
+  return (key.type == kNamespaces && isOneOf(kImmortalNamespaces)) ||
+         (key.type == kPriorityClasses && isOneOf(kImmortalPriorityClasses));
 }
+
+// The ConfigMap that kube-controller-manager writes into each Namespace.
+inline constexpr std::string_view kRootCaConfigMap = "kube-root-ca.crt";
+
+// How a certificate begins in PEM.
+inline constexpr std::string_view kPemCertificate = "-----BEGIN CERTIFICATE-----";
 
 // Returns true if an object of that type is the Namespace `space`, or is in it.
 inline bool isPartOfNamespace(std::string_view space, const GroupResource& type,

@@ -48,7 +48,7 @@ bool isFromCluster(const kube::Object& object) { return !object.meta.uid.empty()
 bool lacksCertificate(const kube::Value& holder) {
   const std::string& bundle = kube::textAt(holder, {"caBundle"});
   const auto text = kube::fromBase64(bundle);
-  return !bundle.empty() && (!text || text->find("-----BEGIN CERTIFICATE-----") == std::string::npos);
+  return !bundle.empty() && (!text || text->find(kube::kPemCertificate) == std::string::npos);
 }
 
 class AtRunTime {

@@ -138,7 +138,7 @@ class NeededWorkloads {
   void addWhatNewPodsNeed(const kube::Object& workload, const kube::Value& made, const std::string& pods) {
     for (const criticalservice::Dependency& need : criticalservice::podNeeds(workload, made)) {
       const auto& [type, space, name] = need.object;
-      const bool isMade = (type == kube::kConfigMaps && name == cluster::kRootCaConfigMap) ||
+      const bool isMade = (type == kube::kConfigMaps && name == kube::kRootCaConfigMap) ||
                           (type == kube::kServiceAccounts && name == criticalservice::kDefaultAccount);
       if (!isMade && !model_.find(need.object))
         notes_.add(need.object, notes_.nameOf(need.object) + " is there for " + pods + ": no file has it");

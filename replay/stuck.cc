@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "admission/why.h"
 #include "kube/messages.h"
 #include "kube/well_known.h"
 #include "replay/blockers.h"
@@ -244,8 +245,7 @@ class Explainer {
       reasons.blame(blockers.objects);
     }
     if (kube::isImmortal(model_.slots[slot].key))
-      reasons.say(denied + "no API server deletes the Namespaces " +
-                  kube::listed({kube::kImmortalNamespaces.begin(), kube::kImmortalNamespaces.end()}));
+      reasons.say(denied + admission::neverDeletedText(model_.slots[slot].key.type));
     reasons.refused(slot, &Interception::onDelete, askedBy(slot, denied));
     explainRelease(slot, reasons);
     if (asked && reasons.none())

@@ -38,23 +38,17 @@ ApiResult<void> checkPreconditions(const ServedType& type, const StoredRecord& r
   return {};
 }
 
-// Whether or not they are there; a DELETE of the collection asks for no name (priorityclass/storage of
-// Kubernetes).
-bool isSystemPriorityClass(const kube::ObjectKey& key) {
-  return key.type == kube::kPriorityClasses &&
-         (key.name == "system-cluster-critical" || key.name == "system-node-critical");
-}
-
 }  // namespace
 
 // The object as it now is, or the Status that says that it is gone.
 ApiResult<Json> Api::removeOne(Call& call, const kube::ObjectKey& key, const DeleteOptions& options,
                                bool nameIsKnown) {
-  if (kube::isImmortal(key))
-    return tl::unexpected(forbidden(key.type, key.name, "this namespace may not be deleted"));
-  if (nameIsKnown && isSystemPriorityClass(key))
-    return tl::unexpected(
-        forbidden(key.type, key.name, "this is a system priority class and cannot be deleted"));
+  // Whether or not it is there. A DELETE of a collection names no object, and Namespaces have none.
+  if (nameIsKnown && kube::isImmortal(key))
+    return tl::unexpected(forbidden(key.type, key.name,
+                                    key.type == kube::kNamespaces
+                                        ? "this namespace may not be deleted"
+                                        : "this is a system priority class and cannot be deleted"));
   // A Namespace that already terminates is answered without any review.
   if (key.type == kube::kNamespaces) {
     const RecordRef space = stored(key);

@@ -202,7 +202,7 @@ std::optional<Mutation> namespaceWrite(const Subject& subject) {
           creationOf(subject.plane, {kube::kServiceAccounts, name, "default"}, defaultServiceAccount(name),
                      controllerUser("service-account-controller", subject.plane.kubernetes())))
     return account;
-  return creationOf(subject.plane, {kube::kConfigMaps, name, "kube-root-ca.crt"},
+  return creationOf(subject.plane, {kube::kConfigMaps, name, std::string(kube::kRootCaConfigMap)},
                     rootCertificates(name, subject.plane.certificates),
                     controllerUser("root-ca-cert-publisher", subject.plane.kubernetes()));
 }

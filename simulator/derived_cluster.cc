@@ -83,7 +83,7 @@ Json rootCertificates(std::string_view namespaceName, std::string_view certifica
   return {{"kind", "ConfigMap"},
           {"apiVersion", "v1"},
           {"metadata",
-           {{"name", "kube-root-ca.crt"},
+           {{"name", kube::kRootCaConfigMap},
             {"namespace", namespaceName},
             {"annotations", Json::object({{"kubernetes.io/description", kRootCertificatesMeaning}})}}},
           {"data", Json::object({{"ca.crt", certificates}})}};

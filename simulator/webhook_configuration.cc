@@ -115,7 +115,7 @@ void WebhookReader::readAuthorities(WebhookEndpoint& address, kube::Fields& clie
     client.fail("caBundle", client.pathOf("caBundle") + ": illegal base64 data");
   } else {
     address.authorities = *decoded;
-    address.cannotTrust = decoded->find("-----BEGIN CERTIFICATE-----") == std::string::npos;
+    address.cannotTrust = decoded->find(kube::kPemCertificate) == std::string::npos;
   }
 }
 

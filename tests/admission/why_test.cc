@@ -330,6 +330,20 @@ TEST(Why, SaysWhichNamespacesNoApiServerDeletes) {
   EXPECT_TRUE(ask(world, "namespaces/kube-node-lease").allowed);
 }
 
+TEST(Why, SaysWhichPriorityClassesNoApiServerDeletes) {
+  const auto asked = [](const std::string& name) {
+    const World world(
+        "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nvalue: 1\nmetadata: {name: " + name + "}\n");
+    return ask(world, "priorityclasses/" + name);
+  };
+  const Why answer = asked("system-node-critical");
+  EXPECT_EQ(answer.reason, "NeverDeleted");
+  EXPECT_THAT(messages(answer.blockers),
+              ElementsAre("no API server deletes the PriorityClasses system-cluster-critical and "
+                          "system-node-critical: it answers with 403, whoever asks"));
+  EXPECT_TRUE(asked("of-ours").allowed);
+}
+
 // Since Kubernetes 1.33: docs/semantics.md, "Versions".
 TEST(Why, PutsThePodsOfANamespaceFirst) {
   const auto content = [](const char* kind, int count) {

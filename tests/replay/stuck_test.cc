@@ -74,6 +74,22 @@ TEST(Stuck, AFinalizerThatNobodyRemoves) {
               ElementsAre("nobody here removes its finalizer example.com/cleanup"));
 }
 
+// The words of the API server are in tests/simulator/builtin_types_test.cc.
+TEST(Stuck, APriorityClassThatNoApiServerDeletes) {
+  const auto left = [](const std::string& name) {
+    const std::string object = "priorityclasses/" + name;
+    return reasons(play(scenario("\n  guard: false\n  steps:\n    - delete: " + object + "\n",
+                                 "---\n{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, value: 1, "
+                                 "metadata: {name: " +
+                                     name + "}}\n")),
+                   object);
+  };
+  for (const char* name : {"system-cluster-critical", "system-node-critical"})
+    EXPECT_THAT(left(name), Contains("its deletion is denied: no API server deletes the PriorityClasses "
+                                     "system-cluster-critical and system-node-critical"));
+  EXPECT_THAT(left("system-else"), ElementsAre("nothing is said of it"));
+}
+
 // The namespace controller takes `kubernetes` out of spec.finalizers, and out of nothing else.
 TEST(Stuck, AFinalizerOfTheSpecInTheMetadataOfANamespace) {
   const auto left = [](const std::string& metadata) {
