@@ -238,6 +238,11 @@ void DenialText::writeAdvice(TextWriter& text, const Remedy& remedy, bool withRo
   const bool providers = waitsForProvider(first_[0]);
   const std::string_view atRoot = withRoots ? roots_.advice() : std::string_view();
   text << "; ";
+  // The CriticalService may be wrong, and nobody should delete data for it.
+  if (guardedAs(first_[0]) == GuardedAs::Service)
+    text << "to stop guarding, set spec.deletionIntent of the "
+         << (remedy.objects > 1 ? "CriticalServices" : "CriticalService")
+         << " to BestEffortDeletion, and delete again; or ";
   if (remedy.live && remedy.waiting) {
     text << "delete first what is not being deleted yet"
          << (atRoot.empty() ? "" : ", beginning with the root blocker");
@@ -259,9 +264,6 @@ void DenialText::writeAdvice(TextWriter& text, const Remedy& remedy, bool withRo
   } else if (remedy.unseen) {
     text << "try again when lastout can tell";
   }
-  if (guardedAs(first_[0]) != GuardedAs::Service) return;
-  text << ", or set spec.deletionIntent of the "
-       << (remedy.objects > 1 ? "CriticalServices" : "CriticalService") << " to BestEffortDeletion";
 }
 
 }  // namespace lastout::admission

@@ -218,7 +218,7 @@ bool writeUnresolvable(TextWriter& text, const graph::Graph& graph,
   const std::string& home = service.provider.namespaceName;
   const kube::ObjectKey& key = holder->object;
   const bool isAtHome = !home.empty() && kube::isPartOfNamespace(home, key.type, key.namespaceName, key.name);
-  if (finalizer != nullptr && isAtHome)
+  if (finalizer != nullptr && isAtHome && finalizer->scope.kind == kube::NamespaceScope::Kind::All)
     text << "set finalizer." << criticalservice::kExceptField
          << " of that criterion to true, or change it otherwise";
   else

@@ -132,14 +132,18 @@ kube::Errors serviceProblems(const ClusterView& view, const kube::ResourceMap& t
 
 kube::Errors serviceWarnings(const ClusterView& view, const kube::ResourceMap& types,
                              const kube::Object* before, const kube::Object& after, bool personsCount,
-                             std::optional<kube::ObjectKey>& unknown) {
+                             std::vector<WarningIfAbsent>& ifAbsent) {
   if (before != nullptr && hasSameSpec(*before, after)) return {};
   const auto service = criticalservice::parse(after, types);
   if (!service) return {};
-  const bool guards = service->intent != criticalservice::DeletionIntent::OrphanResources;
-  if (guards && !graph::isBelievable(view.graph(), service->provider.type)) unknown = service->provider;
   criticalservice::ValidationContext context = criticalservice::contextIn(view.graph());
   context.personsCount = personsCount;
+  context.exists = [&](const kube::ObjectKey& key) {
+    return graph::isBelievable(view.graph(), key.type) && !graph::isKnownToBeGone(view.graph(), key);
+  };
+  context.ifAbsent = [&](const kube::ObjectKey& object, std::string warning) {
+    ifAbsent.emplace_back(object, std::move(warning));
+  };
   return criticalservice::warnings(*service, types, context);
 }
 
@@ -157,7 +161,10 @@ std::optional<kube::Error> tooLarge(std::string_view before, std::string_view af
 }
 
 std::string toString(const NeededRight& right) {
-  return std::string(right.verb) + " " + kube::toString(right.object);
+  const kube::ObjectKey& object = right.object;
+  if (!object.name.empty()) return right.verb + " " + kube::toString(object);
+  return right.verb + " " + kube::toString(object.type) +
+         (object.namespaceName.empty() ? "" : " in namespace " + object.namespaceName);
 }
 
 // What cannot be read guards nothing new, and is refused, unless it stood there before.

@@ -17,7 +17,7 @@ namespace lastout::admission {
 // Whether a criterion may be given up: as ClusterView::isMet() says, or something stricter.
 using IsMet = std::function<bool(const criticalservice::Criterion&)>;
 
-// True if both CriticalServices have a spec, and it is the same.
+// True if both objects have a spec, and it is the same.
 bool hasSameSpec(const kube::Object& before, const kube::Object& after);
 
 // Returns why `after` must not be written; empty: it may be. `before`: the CriticalService as it stands
@@ -28,12 +28,15 @@ kube::Errors serviceProblems(const ClusterView& view, const kube::ResourceMap& t
                              std::string_view ownNamespace, const kube::Object* before,
                              const kube::Object& after, const IsMet& isMet);
 
+using WarningIfAbsent = std::pair<kube::ObjectKey, std::string>;
+
 // Returns warnings for the writer of a CriticalService that may be written. Looks through the objects of the
 // view. `personsCount`: deletions that persons were denied are deferred where a CriticalService wants that.
-// `unknown` becomes the provider where the view does not tell whether it is there; no warning is about that.
+// `ifAbsent` receives the warnings that hold only while an object is not there: the view may lag behind, so
+// the caller asks the API server first.
 kube::Errors serviceWarnings(const ClusterView& view, const kube::ResourceMap& types,
                              const kube::Object* before, const kube::Object& after, bool personsCount,
-                             std::optional<kube::ObjectKey>& unknown);
+                             std::vector<WarningIfAbsent>& ifAbsent);
 
 // The most bytes of a CriticalService in the form that a Review keeps, its deletionIntent not counted.
 inline constexpr size_t kMostServiceBytes = size_t{64} << 10;
@@ -41,10 +44,10 @@ inline constexpr size_t kMostServiceBytes = size_t{64} << 10;
 // is larger may change as long as it does not grow.
 std::optional<kube::Error> tooLarge(std::string_view before, std::string_view after);
 
-// A right that whoever writes a CriticalService must have.
+// A right of a user or an account.
 struct NeededRight {
-  std::string_view verb;  // "delete" or "patch"
-  kube::ObjectKey object;
+  std::string verb;        // "delete"
+  kube::ObjectKey object;  // without a name: all of its type, in its namespace if it has one
   auto operator<=>(const NeededRight&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 std::string toString(const NeededRight& right);  // "delete deployments.apps/default/provider"

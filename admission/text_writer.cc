@@ -138,8 +138,8 @@ TextWriter& TextWriter::grant(const kube::GroupResource& aType) {
 
 namespace {
 
-void writeException(TextWriter& text, const criticalservice::FinalizerCriterion& criterion) {
-  if (!criterion.exceptNamespace.empty()) (text << graph::kOutsideNamespace).name(criterion.exceptNamespace);
+void writeScope(TextWriter& text, const criticalservice::FinalizerCriterion& criterion) {
+  text << kube::inWords(criterion.scope, kube::kMostNamedNamespaces);
 }
 
 }  // namespace
@@ -160,7 +160,7 @@ void writeUnmetCriterion(TextWriter& text, const graph::Graph& graph,
   const bool isConverted = std::holds_alternative<criticalservice::InstancesCriterion>(criterion);
   if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {
     text.either(one, " has finalizer ", " have finalizer ").name(finalizer->finalizerName);
-    writeException(text, *finalizer);
+    writeScope(text, *finalizer);
   } else {
     text.either(one, " exists", " exist");
   }
@@ -183,7 +183,7 @@ void writeNotKnown(TextWriter& text, const graph::Graph& graph, const criticalse
   text << "it is not known whether ";
   if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {
     ((text << "any ").type(type) << " has finalizer ").name(finalizer->finalizerName);
-    writeException(text, *finalizer);
+    writeScope(text, *finalizer);
   } else if (std::holds_alternative<criticalservice::InstancesCriterion>(criterion)) {
     (text << "any ").type(type) << " is left for the provider to convert";
   } else {

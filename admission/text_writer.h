@@ -81,8 +81,11 @@ class TextWriter {
 
  private:
   TextWriter& typeName(std::string_view group, std::string_view resource);
-  // Shortens the text from `start` on to longestName_ bytes: keeps its beginning and its end.
+  // Shortens the text from `start` on, a name, to longestName_ bytes: keeps its beginning and its end. A Role
+  // may be called so that the terminal of whoever reads a denial would obey it: only printable ASCII stays.
   void shorten(size_t start) {
+    std::replace_if(
+        text_ + start, text_ + size_, [](char c) { return c < ' ' || c > '~'; }, '?');
     longest_ = std::max(longest_, size_ - start);
     if (size_ - start > longestName_) cutMiddle(start);
   }

@@ -20,10 +20,7 @@ constexpr size_t kMostNamed = 3;
 
 template <class Items>
 std::string listOf(const Items& items) {
-  std::vector<std::string> names;
-  names.reserve(items.size());
-  for (const auto& item : items) names.push_back(kube::toString(item));
-  return kube::listed(names, kMostNamed);
+  return kube::listed(kube::wordsOf(items), kMostNamed);
 }
 
 template <class Item>
@@ -39,9 +36,9 @@ void addCriteria(const CriticalService& former, const CriticalService& now, std:
   const std::vector<Criterion> criteria = writtenCriteria(now);
   for (const Criterion& criterion : writtenCriteria(former)) {
     const std::vector<Criterion> still = stillAsking(criteria, criterion);
-    if (still.empty() && !exceptionFrom(criteria, criterion).empty())
-      found.push_back("spec.criteria has " + std::string(criticalservice::kExceptField) + " for " +
-                      toString(criterion));
+    if (const auto* narrowed = narrowedOf(criteria, criterion); still.empty() && narrowed != nullptr)
+      found.push_back("spec.criteria has " + std::string(criticalservice::fieldOf(narrowed->scope)) +
+                      " for " + toString(criterion));
     else if (still.empty())
       found.push_back("spec.criteria does not have " + toString(criterion) + " any more");
     else if (std::ranges::all_of(still, criticalservice::isMetIfNotInstalled) &&

@@ -49,7 +49,7 @@ void changeUnderExceptions(benchmark::State& state) {
   graph.addCondition(finalizerCondition());
   for (int64_t number = 0; number < state.range(0); ++number) {
     Condition condition = finalizerCondition();
-    condition.exceptNamespace = "provider-" + std::to_string(number);
+    condition.scope = kube::NamespaceScope::outside("provider-" + std::to_string(number));
     graph.addCondition(condition);
   }
   const TypeId type = graph.internType(instanceType());

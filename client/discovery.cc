@@ -28,21 +28,28 @@ std::vector<std::string> wordsIn(const kube::Value& map, std::string_view key) {
   return words;
 }
 
+struct NotFetched {
+  std::string why;
+  bool isNotFound = false;
+};
+
 // An object of one of these kinds, at a path.
-kube::Result<kube::Value> fetchKind(ApiServer& server, const std::string& path, std::string_view kind) {
+tl::expected<kube::Value, NotFetched> fetchKind(ApiServer& server, const std::string& path,
+                                                std::string_view kind) {
   ApiRequest request;
   request.target = path;
   const auto whole = fetch(server, request);
-  if (!whole) return tl::unexpected(whole.error());
+  if (!whole) return tl::unexpected(NotFetched{whole.error().message});
   if (whole->answer.status != 200)
-    return tl::unexpected(discoveryError(path + " answers " + toString(statusOfAnswer(*whole))));
+    return tl::unexpected(
+        NotFetched{path + " answers " + toString(statusOfAnswer(*whole)), whole->answer.status == 404});
   auto value = pickValue(whole->body, Pick::All, {});
-  if (!value) return tl::unexpected(discoveryError(path + " answers " + value.error().message));
+  if (!value) return tl::unexpected(NotFetched{path + " answers " + value.error().message});
   if (const std::string& found = kube::textAt(*value, {"kind"}); found != kind) {
     return tl::unexpected(
-        discoveryError(path + " answers the kind " + kube::inQuotes(found) + ", not " + std::string(kind)));
+        NotFetched{path + " answers the kind " + kube::inQuotes(found) + ", not " + std::string(kind)});
   }
-  return value;
+  return std::move(*value);
 }
 
 // One group ("" is the core) and its versions, the preferred one first.
@@ -53,7 +60,7 @@ struct FoundGroup {
 
 kube::Result<FoundGroup> coreGroup(ApiServer& server) {
   const auto answer = fetchKind(server, "/api", "APIVersions");
-  if (!answer) return tl::unexpected(answer.error());
+  if (!answer) return tl::unexpected(discoveryError(answer.error().why));
   return FoundGroup{"", wordsIn(*answer, "versions")};
 }
 
@@ -83,7 +90,7 @@ class Discoverer {
     auto core = coreGroup(server_);
     if (!core) return tl::unexpected(std::move(core.error()));
     const auto groups = fetchKind(server_, "/apis", "APIGroupList");
-    if (!groups) return tl::unexpected(groups.error());
+    if (!groups) return tl::unexpected(discoveryError(groups.error().why));
     readGroup(*core);
     const kube::Value* list = groups->find("groups");
     if (list == nullptr || list->asList() == nullptr)
@@ -100,8 +107,8 @@ class Discoverer {
   }
 
  private:
-  void gap(std::string_view group, std::string_view version, std::string why) {
-    result_.gaps.push_back({std::string(group), std::string(version), std::move(why)});
+  void gap(std::string_view group, std::string_view version, std::string why, bool isNotFound = false) {
+    result_.gaps.push_back({std::string(group), std::string(version), std::move(why), isNotFound});
   }
 
   bool isKnown(const FoundGroup& group) const {
@@ -141,7 +148,7 @@ class Discoverer {
   void readVersion(const std::string& group, const std::string& version) {
     const std::string path = group.empty() ? "/api/" + version : "/apis/" + group + "/" + version;
     const auto answer = fetchKind(server_, path, "APIResourceList");
-    if (!answer) return gap(group, version, answer.error().message);
+    if (!answer) return gap(group, version, answer.error().why, answer.error().isNotFound);
     const kube::Value* list = answer->find("resources");
     if (list != nullptr && list->isNull()) return;
     if (list == nullptr || list->asList() == nullptr) return gap(group, version, path + " has no resources");
@@ -203,6 +210,11 @@ const DiscoveredType* Discovery::find(const kube::GroupResource& type) const {
 const DiscoveryGap* Discovery::gapIn(std::string_view group) const {
   const auto found = std::ranges::find(gaps, group, &DiscoveryGap::group);
   return found == gaps.end() ? nullptr : &*found;
+}
+
+bool Discovery::mayServeMore(std::string_view group) const {
+  return std::ranges::any_of(
+      gaps, [group](const DiscoveryGap& gap) { return gap.group == group && !gap.isNotFound; });
 }
 
 kube::Result<Discovery> discover(ApiServer& server) { return Discoverer(server, nullptr, {}).run(); }

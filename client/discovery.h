@@ -25,8 +25,9 @@ struct DiscoveredType {
 // A group and version, or something in it, that could not be read: what it serves is not known.
 struct DiscoveryGap {
   std::string group;
-  std::string version;  // empty: any of the group
-  std::string why;      // for a person
+  std::string version;      // empty: any of the group
+  std::string why;          // for a person
+  bool isNotFound = false;  // its path answers 404: no API server serves it now, although the group names it
 };
 
 struct Discovery {
@@ -39,6 +40,10 @@ struct Discovery {
 
   const DiscoveredType* find(const kube::GroupResource& type) const;  // nullptr: not served, or in a gap
   const DiscoveryGap* gapIn(std::string_view group) const;            // nullptr: the whole group is known
+  // True if an API server may serve types of the group that are not known: it has a gap whose path may answer
+  // later. After the end of a CRD, API servers go on to name its group for a moment, and the path answers
+  // 404.
+  bool mayServeMore(std::string_view group) const;
 };
 
 // Asks for /api, /apis, and each version of each group. One that fails, as aggregated APIs do whose server is

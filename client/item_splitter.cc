@@ -15,6 +15,19 @@ void empty(std::string& buffer) {
   if (buffer.capacity() > kKeptBuffer) buffer.shrink_to_fit();
 }
 
+// Appends the piece, which may end it, to what has come of an item or a line, and returns all of it; empty:
+// it is longer than `most`, and is dropped.
+std::string_view gathered(std::string& begun, bool& tooLong, std::string_view piece, bool ends, size_t most) {
+  tooLong = tooLong || begun.size() + piece.size() > most;
+  if (tooLong) {
+    empty(begun);
+    return {};
+  }
+  if (ends && begun.empty()) return piece;
+  begun += piece;
+  return begun;
+}
+
 }  // namespace
 
 void BracketScanner::step(char byte) {
@@ -41,14 +54,13 @@ void BracketScanner::step(char byte) {
   }
 }
 
-size_t BracketScanner::skip(std::string_view text, size_t from, size_t floor, size_t most) {
+size_t BracketScanner::skip(std::string_view text, size_t from, size_t floor) {
   for (size_t i = from; i < text.size(); ++i) {
     if (inString_ && !escaped_) {  // most bytes are inside strings; find_first_of() is slow for two
       while (i < text.size() && text[i] != '"' && text[i] != '\\') ++i;
       if (i == text.size()) return std::string_view::npos;
     }
     step(text[i]);
-    if (depth_ > most) ok_ = false;
     if (!ok_) return std::string_view::npos;
     if (depth_ <= floor && !inString_) return i + 1;
   }
@@ -153,22 +165,15 @@ kube::Result<void> ItemSplitter::between(std::string_view piece, size_t& offset)
 kube::Result<void> ItemSplitter::item(std::string_view piece, size_t& offset) {
   const size_t begin = offset;
   // The scanner stands at depth 2 before the item's first bracket, which is a part of the first piece of it.
-  if (begun_.empty()) scanner_.step(piece[offset++]);
-  // No further than the item may go, so that the first thing that is wrong does not depend on the pieces.
-  const std::string_view allowed = piece.substr(0, begin + (limits_.itemBytes - begun_.size()));
-  const size_t end = scanner_.skip(allowed, offset, 2, limits_.depth);
-  if (!scanner_.ok()) return tl::unexpected(itemError("is nested too deep"));
-  if (end == std::string_view::npos && allowed.size() < piece.size())
-    return tl::unexpected(itemError("is longer than " + std::to_string(limits_.itemBytes) + " bytes"));
+  if (scanner_.depth() == 2) scanner_.step(piece[offset++]);
+  const size_t end = scanner_.skip(piece, offset, 2);
   offset = end == std::string_view::npos ? piece.size() : end;
-  std::string_view text = piece.substr(begin, offset - begin);
-  if (end == std::string_view::npos || !begun_.empty()) {
-    begun_ += text;
-    text = begun_;
-  }
+  const std::string_view text = gathered(begun_, tooLong_, piece.substr(begin, offset - begin),
+                                         end != std::string_view::npos, limits_.itemBytes);
   if (end == std::string_view::npos) return {};
   auto taken = take_(text);
   empty(begun_);
+  tooLong_ = false;
   if (!taken) {
     taken.error().message = itemError("cannot be read: ").message + taken.error().message;
     return taken;
@@ -197,18 +202,12 @@ kube::Result<void> LineSplitter::push(std::string_view piece) {
   if (error_) return tl::unexpected(*error_);
   while (!piece.empty()) {
     const size_t end = piece.find('\n');
-    std::string_view text = piece.substr(0, end);
-    if (begun_.size() + text.size() > mostBytes_) {
-      error_ = {"a line of the watch is longer than " + std::to_string(mostBytes_) + " bytes", {}, {}};
-      return tl::unexpected(*error_);
-    }
-    if (end == std::string_view::npos || !begun_.empty()) {
-      begun_ += text;
-      text = begun_;
-    }
+    const std::string_view text =
+        gathered(begun_, tooLong_, piece.substr(0, end), end != std::string_view::npos, mostBytes_);
     if (end == std::string_view::npos) return {};
-    auto taken = take(text);
+    auto taken = tooLong_ ? take_({}) : take(text);
     empty(begun_);
+    tooLong_ = false;
     if (!taken) {
       error_ = std::move(taken.error());
       return tl::unexpected(*error_);
@@ -220,7 +219,7 @@ kube::Result<void> LineSplitter::push(std::string_view piece) {
 
 kube::Result<void> LineSplitter::finish() {
   if (error_) return tl::unexpected(*error_);
-  if (begun_.find_first_not_of(kJsonBlanks) == std::string::npos) return {};
+  if (!tooLong_ && begun_.find_first_not_of(kJsonBlanks) == std::string::npos) return {};
   error_ = {"the watch was cut off inside an event", {}, {}};
   return tl::unexpected(*error_);
 }

@@ -15,22 +15,22 @@
 namespace lastout::client {
 
 struct StreamLimits {
-  // Nesting, the list's own two levels among it: the schema in a CRD may take some dozens.
-  size_t depth = 256;
+  size_t depth = 256;                     // nesting of what is kept of one object
   size_t itemBytes = size_t{8} << 20;     // of an item of a list, of a line of a watch
   size_t frameBytes = size_t{256} << 10;  // of what stands around the items of a list
   size_t values = 200'000;                // what is kept of one object: strings, numbers, maps, lists
 };
 
 // What to do with the text of an item or a line, which is valid during the call; an error ends the splitting.
+// Of what is longer than StreamLimits::itemBytes the text is empty: it is passed over.
 using TakeText = std::function<kube::Result<void>(std::string_view text)>;
 
 // Inside one JSON text, at any byte: where strings and brackets begin and end.
 class BracketScanner {
  public:
   // Reads on from `text[from]` until the bracket that closes the innermost `floor` + 1 is behind it; answers
-  // the offset behind that, or npos when the text ends first. Fails (ok() is false) beyond `most` brackets.
-  size_t skip(std::string_view text, size_t from, size_t floor, size_t most);
+  // the offset behind that, or npos when the text ends first. Fails (ok() is false) where none is open.
+  size_t skip(std::string_view text, size_t from, size_t floor);
   // One byte.
   void step(char byte);
 
@@ -50,8 +50,8 @@ class ItemSplitter {
  public:
   explicit ItemSplitter(TakeText item, const StreamLimits& limits = {});
 
-  // Fails on what cannot be a list (no object at the top, an item that is none, a second "items"), on
-  // exceeded limits, and with the error of an item; then every later call fails with the same.
+  // Fails on what cannot be a list (no object at the top, an item that is none, a second "items"), on a frame
+  // beyond the limits, and with the error of an item; then every later call fails with the same.
   kube::Result<void> push(std::string_view piece);
   // The frame: the text of the list with `[]` in the place of its items. Fails when the list is not whole.
   kube::Result<std::string> finish();
@@ -79,6 +79,7 @@ class ItemSplitter {
   bool wantsKey_ = false;   // at the top of the list, the next string is a key
   bool hasValue_ = false;   // the value of key_ has begun
   bool afterComma_ = true;  // between items: another one must or may begin
+  bool tooLong_ = false;    // the current item is
   bool hadItems_ = false;
   bool complete_ = false;
   size_t items_ = 0;
@@ -90,7 +91,7 @@ class LineSplitter {
  public:
   explicit LineSplitter(TakeText line, const StreamLimits& limits = {});
 
-  // Fails on a line that is too long and with the error of a line; then every later call fails with the same.
+  // Fails with the error of a line; then every later call fails with the same.
   kube::Result<void> push(std::string_view piece);
   // Fails when the stream ended inside a line.
   kube::Result<void> finish();
@@ -101,6 +102,7 @@ class LineSplitter {
   TakeText take_;
   size_t mostBytes_;
   std::string begun_;
+  bool tooLong_ = false;  // the current line is
   std::optional<kube::Error> error_;
 };
 

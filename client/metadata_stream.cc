@@ -62,6 +62,40 @@ std::optional<EventType> eventType(std::string_view word) {
   return std::nullopt;
 }
 
+// `object`: as Pick::Identity keeps it; null: nothing is known of it.
+StreamedObject unreadObject(const kube::Value& object, std::string why) {
+  StreamedObject unread;
+  unread.unread = std::move(why);
+  const auto text = [&object](std::string_view key) { return kube::textAt(object, {"metadata", key}); };
+  if (text("name").empty() || text("resourceVersion").empty()) return unread;
+  unread.meta.namespaceName = text("namespace");
+  unread.meta.name = text("name");
+  unread.meta.uid = text("uid");
+  unread.meta.resourceVersion = text("resourceVersion");
+  return unread;
+}
+
+StreamedObject tooLong(const StreamLimits& limits) {
+  return unreadObject({}, "it is longer than " + std::to_string(limits.itemBytes) + " bytes");
+}
+
+StreamedObject decodeItem(std::string_view text, Content content, const StreamLimits& limits) {
+  if (text.empty()) return tooLong(limits);
+  auto object = decodeObject(text, content, limits);
+  if (object) return std::move(*object);
+  return unreadObject(pickValue(text, Pick::Identity, limits).value_or(kube::Value()),
+                      std::move(object.error().message));
+}
+
+// An event of an object that cannot be read; nullopt: it is of no object.
+std::optional<WatchEvent> eventOfUnread(std::string_view line, std::string why, const StreamLimits& limits) {
+  const auto identity = pickValue(line, Pick::IdentityEvent, limits);
+  const auto type = identity ? eventType(kube::textAt(*identity, {"type"})) : std::nullopt;
+  if (!type || *type == EventType::Bookmark || *type == EventType::Error) return std::nullopt;
+  const kube::Value* object = identity->find("object");
+  return WatchEvent{*type, unreadObject(object == nullptr ? kube::Value() : *object, std::move(why)), {}};
+}
+
 void setMember(kube::Value& object, std::string_view key, const std::string& text) {
   auto* map = std::get_if<kube::Value::Map>(&object.data);
   if (map == nullptr) return;
@@ -82,6 +116,13 @@ kube::Result<StreamedObject> decodeObject(std::string_view json, Content content
   auto object = readObject(std::move(*value), content);
   if (object && object->meta.name.empty()) return tl::unexpected(streamError("it has no name"));
   return object;
+}
+
+std::string whyUnread(const StreamedObject& object) {
+  const kube::ObjectMeta& meta = object.meta;
+  return (meta.namespaceName.empty() ? "" : meta.namespaceName + "/") +
+         (meta.name.empty() ? "an object" : kube::printable(meta.name)) +
+         " cannot be read: " + kube::printable(object.unread);
 }
 
 kube::Object toObject(StreamedObject streamed, const kube::ResourceType& type) {
@@ -108,12 +149,7 @@ ListStream::ListStream(Content content, Wants wants, TakeObject take, const Stre
       splitter_(
           [content, wants = std::move(wants), take = std::move(take),
            limits](std::string_view text) -> kube::Result<void> {
-            if (!wants(text)) return {};
-            StreamLimits itemLimits = limits;
-            itemLimits.depth = limits.depth < 2 ? 0 : limits.depth - 2;
-            auto object = decodeObject(text, content, itemLimits);
-            if (!object) return tl::unexpected(std::move(object.error()));
-            take(std::move(*object));
+            if (text.empty() || wants(text)) take(decodeItem(text, content, limits));
             return {};
           },
           limits) {}
@@ -142,7 +178,10 @@ kube::Result<ListEnd> ListStream::finish() {
   return end;
 }
 
-kube::Result<WatchEvent> decodeEvent(std::string_view line, Content content, const StreamLimits& limits) {
+namespace {
+
+kube::Result<WatchEvent> decodeWholeEvent(std::string_view line, Content content,
+                                          const StreamLimits& limits) {
   auto value = pickWithin(line, content, picksOf(content).event, Pick::Event, limits);
   if (!value)
     return tl::unexpected(streamError("an event of the watch cannot be read: " + value.error().message));
@@ -173,6 +212,16 @@ kube::Result<WatchEvent> decodeEvent(std::string_view line, Content content, con
   if (event.type != EventType::Bookmark && event.object.meta.name.empty())
     return unusable(streamError("it has no name"));
   if (event.object.meta.resourceVersion.empty()) return unusable(streamError("it has no resourceVersion"));
+  return event;
+}
+
+}  // namespace
+
+kube::Result<WatchEvent> decodeEvent(std::string_view line, Content content, const StreamLimits& limits) {
+  if (line.empty()) return WatchEvent{EventType::Modified, tooLong(limits), {}};
+  auto event = decodeWholeEvent(line, content, limits);
+  if (event) return event;
+  if (auto unread = eventOfUnread(line, event.error().message, limits)) return std::move(*unread);
   return event;
 }
 

@@ -37,7 +37,13 @@ struct StreamedObject {
   kube::ObjectMeta meta;   // has a name
   // With Content::Whole all of it, managedFields too; with Content::References what is kept; otherwise null.
   kube::Value content;
+  // Why it could not be read; empty: it was. Then no more is known than the namespace, name, uid and
+  // resourceVersion, or not even these: they are empty.
+  std::string unread = {};
 };
+
+// "a/b cannot be read: why", of an object that could not be.
+std::string whyUnread(const StreamedObject& object);
 
 // One object as it stands in an answer. Fails on what is no object with metadata as kube::parseMeta wants it,
 // and on a missing name.
@@ -57,6 +63,8 @@ struct ListEnd {
   std::optional<int64_t> remaining;  // items on the pages to come; a guess, where the server makes one
 };
 
+// One item that cannot be read (StreamedObject::unread) is taken like the others, so that nobody's object
+// hides those of others.
 class ListStream {
  public:
   using TakeObject = std::function<void(StreamedObject object)>;
@@ -67,7 +75,7 @@ class ListStream {
   ListStream(Content content, TakeObject take, const StreamLimits& limits = {});
   ListStream(Content content, Wants wants, TakeObject take, const StreamLimits& limits = {});
 
-  // Fails on the first thing that is wrong; what was taken before it was taken, and the rest is not known.
+  // Fails on what is no list; what was taken before it was taken, and the rest is not known.
   kube::Result<void> push(std::string_view piece) { return splitter_.push(piece); }
   // Fails unless it was a whole list: only then is what it does not name not there.
   kube::Result<ListEnd> finish();
@@ -86,8 +94,9 @@ struct WatchEvent {
   ServerStatus status;    // of an Error
 };
 
-// One line of a watch. Fails on unknown types of events, on an object without a name or resourceVersion, on a
-// bookmark without a resourceVersion, on an ERROR without a Status.
+// One line of a watch, empty if it was too long. The object of an event that cannot be read, or has no name
+// or resourceVersion, is StreamedObject::unread. Fails on what is no event, on a bookmark without a
+// resourceVersion, on an ERROR without a Status.
 kube::Result<WatchEvent> decodeEvent(std::string_view line, Content content, const StreamLimits& limits = {});
 
 class WatchStream {

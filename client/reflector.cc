@@ -155,7 +155,7 @@ void Reflector::endOfPage(const std::string& resourceVersion, const std::string&
   resumeFrom_ = listVersion_;
   phase_ = Phase::Watch;
   underWay_ = false;
-  knowledge_ = {SyncStatus::State::Stale, true, listBegan_, ""};
+  knowledge_ = {SyncStatus::State::Stale, true, listBegan_, "", std::move(knowledge_.unread)};
   handlers_.knowledge(knowledge_);
 }
 
@@ -297,13 +297,32 @@ void Reflector::upsert(StreamedObject object) {
   if (!isNew && known->second.uid != object.meta.uid)
     handlers_.remove(removed(known->first, std::move(known->second.uid)));
   known->second = {object.meta.resourceVersion, object.meta.uid, listNumber_};
-  handlers_.upsert(std::move(object));
+  const bool isUnread = !object.unread.empty();
+  noteUnread(known->first, isUnread ? whyUnread(object) : "");
+  if (!isUnread)
+    handlers_.upsert(std::move(object));
+  else if (handlers_.unread && !object.meta.name.empty())
+    handlers_.unread(std::move(object));
+}
+
+// Empty: it can be read, or is gone. Tells of the last of those that cannot, which has a name if one has.
+void Reflector::noteUnread(const std::string& key, std::string why) {
+  if (why.empty())
+    unread_.erase(key);
+  else
+    unread_[key] = std::move(why);
+  std::string last = unread_.empty() ? "" : unread_.rbegin()->second;
+  if (last == knowledge_.unread) return;
+  knowledge_.unread = std::move(last);
+  handlers_.knowledge(knowledge_);
 }
 
 void Reflector::remove(KnownObjects::iterator known) {
   const Removed object = removed(known->first, std::move(known->second.uid));
+  const std::string key = known->first;
   known_.erase(known);
-  handlers_.remove(object);
+  if (!object.name.empty()) handlers_.remove(object);
+  noteUnread(key, "");
 }
 
 void Reflector::noteHeard(TimePoint now) {

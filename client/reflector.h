@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,11 @@ struct SyncStatus {
   // with each event and bookmark; of a list it is when that was asked for.
   TimePoint asOf;
   std::string why;  // what went wrong last, for a person; empty: nothing
+  // One of the objects that could not be read, and why; empty: all could. It does not change `state`.
+  std::string unread = {};
+
+  // What to tell a person: `why`, or else `unread`.
+  const std::string& problem() const { return why.empty() ? unread : why; }
 };
 
 // An object that is no more.
@@ -56,7 +62,11 @@ struct Removed {
 struct ReflectorHandlers {
   std::function<void(StreamedObject object)> upsert;
   std::function<void(const Removed& object)> remove;
-  std::function<void(const SyncStatus& knowledge)> knowledge;  // when its state, `listed` or `why` changed
+  // When its state, `listed`, `why` or `unread` changed.
+  std::function<void(const SyncStatus& knowledge)> knowledge;
+  // An object that cannot be read (StreamedObject::unread), in the place of `upsert`. May be empty: then it
+  // is left out, and stays as it was told last; it may be removed although it never was told.
+  std::function<void(StreamedObject object)> unread = {};
 };
 
 struct ReflectorOptions {
@@ -132,10 +142,12 @@ class Reflector {
     std::string uid;
     uint64_t listNumber;  // the number of the last list that had it
   };
-  using KnownObjects = std::unordered_map<std::string, Known>;  // by "namespace/name"
+  // By "namespace/name"; at "/" whatever cannot be read and has no name.
+  using KnownObjects = std::unordered_map<std::string, Known>;
 
   void upsert(StreamedObject object);
   void remove(KnownObjects::iterator known);
+  void noteUnread(const std::string& key, std::string why);
   bool isNews(const WatchEvent& event) const;
   void advance(const std::string& version);
   void noteHeard(TimePoint now);
@@ -173,6 +185,7 @@ class Reflector {
   bool progressed_ = false;                 // it brought something that is newer than what it began from
 
   KnownObjects known_;
+  std::map<std::string, std::string> unread_;  // why some of them cannot be read
   SyncStatus knowledge_;
 };
 

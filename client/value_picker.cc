@@ -15,13 +15,19 @@ namespace {
 
 using simdjson::dom::element;
 
+// API servers store nothing that is nested deeper (the limit of Go's encoding/json); an event is around it.
+constexpr size_t kDeepest = 10'001;
+
 enum class MapKind : uint8_t {
   Any,
   Event,
   WholeEvent,
   ReferencesEvent,
+  IdentityEvent,
   Object,
   References,
+  Identity,
+  IdentityMetadata,
   Rules,
   Rule,
   Metadata,
@@ -61,6 +67,10 @@ MapKind kindOf(Pick pick) {
       return MapKind::References;
     case Pick::ReferencesEvent:
       return MapKind::ReferencesEvent;
+    case Pick::Identity:
+      return MapKind::Identity;
+    case Pick::IdentityEvent:
+      return MapKind::IdentityEvent;
   }
   return MapKind::Any;
 }
@@ -72,6 +82,8 @@ MapKind objectKind(MapKind event) {
       return MapKind::Object;
     case MapKind::ReferencesEvent:
       return MapKind::References;
+    case MapKind::IdentityEvent:
+      return MapKind::Identity;
     default:
       return MapKind::Any;
   }
@@ -89,6 +101,7 @@ std::optional<MapKind> memberKind(MapKind map, std::string_view key) {
     case MapKind::Event:
     case MapKind::WholeEvent:
     case MapKind::ReferencesEvent:
+    case MapKind::IdentityEvent:
       if (key == "object") return objectKind(map);
       return anyIf(key == "type");
     case MapKind::References:
@@ -101,6 +114,10 @@ std::optional<MapKind> memberKind(MapKind map, std::string_view key) {
     case MapKind::Object:
       if (key == "metadata") return MapKind::Metadata;
       return anyIf(std::ranges::find(kOfObjects, key) != kOfObjects.end());
+    case MapKind::Identity:
+      return key == "metadata" ? std::optional(MapKind::IdentityMetadata) : std::nullopt;
+    case MapKind::IdentityMetadata:
+      return anyIf(key == "namespace" || key == "name" || key == "uid" || key == "resourceVersion");
     case MapKind::Rules:
       return std::nullopt;
     case MapKind::Rule:
@@ -127,7 +144,7 @@ bool isRevision(element data) {
   return spec.error() == simdjson::SUCCESS && spec.value_unsafe().is_object();
 }
 
-// Of a document that was checked: nested no deeper than the limits say, so that this may call itself.
+// The document was checked before, so this calls itself no deeper than the limits say.
 class Picker {
  public:
   explicit Picker(const StreamLimits& limits) : limits_(limits) {}
@@ -137,9 +154,8 @@ class Picker {
     if (!problem_.empty()) return {};
     switch (from.type()) {
       case simdjson::dom::element_type::OBJECT:
-        return map(simdjson::dom::object(from), kind);
       case simdjson::dom::element_type::ARRAY:
-        return list(simdjson::dom::array(from), kind == MapKind::Rules ? MapKind::Rule : MapKind::Any);
+        return nested(from, kind);
       case simdjson::dom::element_type::STRING:
         return {std::string(std::string_view(from)), {}};
       case simdjson::dom::element_type::INT64:
@@ -160,6 +176,19 @@ class Picker {
  private:
   void fail(std::string problem) {
     if (problem_.empty()) problem_ = std::move(problem);
+  }
+
+  kube::Value nested(element from, MapKind kind) {
+    if (depth_ == limits_.depth) {
+      fail("nested more than " + std::to_string(limits_.depth) + " deep");
+      return {};
+    }
+    ++depth_;
+    kube::Value value = from.is_object() ? map(simdjson::dom::object(from), kind)
+                                         : list(simdjson::dom::array(from),
+                                                kind == MapKind::Rules ? MapKind::Rule : MapKind::Any);
+    --depth_;
+    return value;
   }
 
   kube::Value list(simdjson::dom::array from, MapKind itemKind) {
@@ -194,6 +223,7 @@ class Picker {
   const StreamLimits limits_;
   std::string problem_;
   size_t values_ = 0;
+  size_t depth_ = 0;
   std::vector<std::string_view> keys_;  // of one map, to be compared
 };
 
@@ -201,7 +231,7 @@ class Picker {
 
 kube::Result<kube::Value> pickValue(std::string_view text, Pick pick, const StreamLimits& limits) {
   const auto failed = [](std::string what) { return tl::unexpected(kube::Error{std::move(what), {}, {}}); };
-  const kube::JsonDocument document(text, limits.depth);
+  const kube::JsonDocument document(text, kDeepest);
   if (!document.isWhole()) return failed("not JSON that is read here: " + document.problem());
   Picker picker(limits);
   kube::Value value = picker.value(document.root(), kindOf(pick));

@@ -25,10 +25,14 @@ enum class Pick : uint8_t {
   References,
   // type, and of `object` what References keeps.
   ReferencesEvent,
+  // The namespace, name, uid and resourceVersion.
+  Identity,
+  // type, and of `object` what Identity keeps.
+  IdentityEvent,
 };
 
-// Places are left out: there is no file. Fails on what is no JSON (RFC 8259), not UTF-8, nested deeper or
-// larger than the limits, and on a key that a kept map has twice.
+// Places are left out: there is no file. Fails on what is no JSON (RFC 8259) or not UTF-8, where what is kept
+// is nested deeper or larger than the limits, and on a key that a kept map has twice.
 kube::Result<kube::Value> pickValue(std::string_view text, Pick pick, const StreamLimits& limits);
 
 }  // namespace lastout::client

@@ -227,7 +227,7 @@ size_t countForms(const Model& model) {
 
 kube::Result<void> addPolicies(Model& model, const std::vector<GivenPolicy>& policies,
                                const std::vector<const kube::Object*>& objects,
-                               const kube::ResourceMap& types, protection::SimulatedDatabase::Mode external) {
+                               const kube::ResourceMap& types, ExternalOutcome external) {
   if (policies.empty() || !model.guarded) return {};
   model.policies.external = external;
   model.policies.ofDelete.resize(model.slots.size());

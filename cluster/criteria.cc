@@ -103,10 +103,15 @@ class CriteriaReader {
     return finalizer == kube::kOrphanFinalizer && (state_.finalizers(slot) & kOrphanBit) != 0;
   }
 
-  // It is in the provider's namespace, or is that itself, and the criterion is not about these.
+  // It is in a namespace, or is one, that the criterion is not about.
   static bool isLeftOut(const FinalizerCriterion& criterion, const kube::ObjectKey& object) {
-    const std::string& space = criterion.exceptNamespace;
-    return !space.empty() && (object.namespaceName == space || isNamespace(object, space));
+    using Kind = kube::NamespaceScope::Kind;
+    const bool isPlaced = !object.namespaceName.empty() || object.type == kube::kNamespaces;
+    if (criterion.scope.kind == Kind::All || !isPlaced) return false;
+    const bool isNamed = std::ranges::any_of(criterion.scope.names, [&](const std::string& space) {
+      return object.namespaceName == space || isNamespace(object, space);
+    });
+    return isNamed == (criterion.scope.kind == Kind::Outside);
   }
 
   static bool isNamespace(const kube::ObjectKey& object, const std::string& name) {

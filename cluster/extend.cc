@@ -83,6 +83,7 @@ void findRemovals(Model& model, Slot slot) {
   for (uint32_t i = 0; i < model.controllers.size(); ++i) {
     const FinalizerController& controller = model.controllers[i];
     if (controller.from != info.key.type) continue;
+    if (!controller.scope.includes(info.key.type, info.key.namespaceName, info.key.name)) continue;
     const uint16_t bit = knownFinalizerBit(info, controller.finalizer);
     if (bit == 0) continue;
     const auto needs = controller.needs.find(slot);

@@ -21,7 +21,6 @@
 #include "criticalservice/critical_service.h"
 #include "kube/kubernetes_version.h"
 #include "kube/object.h"
-#include "protection/external_step.h"
 #include "protection/policy.h"
 
 namespace lastout::cluster {
@@ -255,6 +254,7 @@ struct FinalizerController {
   Slot runsIn = kNone;
   std::string finalizer;
   kube::GroupResource from;
+  kube::NamespaceScope scope = {};  // the objects of that type that it looks after
   std::chrono::milliseconds takes{1000};
   std::unordered_map<Slot, RemovalNeeds> needs = {};  // by object; of one that is not in it, none
 };
@@ -374,6 +374,9 @@ struct Labelling {
   std::vector<Write> writes;  // by the policies that are there, one bit each
 };
 
+// What outside controllers report of the external step of held objects (protection/external_report.h).
+enum class ExternalOutcome : uint8_t { Done, Failed, NotReported };
+
 struct ModelPolicies {
   std::vector<ModelPolicy> all;
   std::vector<PolicyQuestion> questions;
@@ -384,7 +387,7 @@ struct ModelPolicies {
   std::vector<std::vector<Holding>> ofHold;          // by slot
   std::vector<std::vector<CascadeChild>> ofCascade;  // by slot of the child
   std::vector<Labelling> ofLabels;                   // by slot
-  protection::SimulatedDatabase::Mode external = protection::SimulatedDatabase::Mode::Succeeds;
+  ExternalOutcome external = ExternalOutcome::Done;
   std::shared_ptr<const PolicyFacts> facts;  // for words; nullptr: there are no policies
   bool none() const { return ofDelete.empty(); }
 };

@@ -26,12 +26,12 @@ struct GivenPolicy {
 };
 
 // Adds policies to a model, after all its steps. `objects`: what the manifests say of its objects; the first
-// one of a name counts. `external`: what the database behind held objects does. Fails on a policy that asks
-// more of an object's context than can be compiled.
-kube::Result<void> addPolicies(
-    Model& model, const std::vector<GivenPolicy>& policies, const std::vector<const kube::Object*>& objects,
-    const kube::ResourceMap& types,
-    protection::SimulatedDatabase::Mode external = protection::SimulatedDatabase::Mode::Succeeds);
+// one of a name counts. `external`: what outside controllers report of held objects. Fails on a policy that
+// asks more of an object's context than can be compiled.
+kube::Result<void> addPolicies(Model& model, const std::vector<GivenPolicy>& policies,
+                               const std::vector<const kube::Object*>& objects,
+                               const kube::ResourceMap& types,
+                               ExternalOutcome external = ExternalOutcome::Done);
 
 // True if a policy denies the DELETE.
 bool isDeniedByPolicy(const Model& model, const StateRef& state, const PolicyRequest& request);

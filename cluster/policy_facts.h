@@ -37,7 +37,8 @@ inline constexpr uint32_t kWays = 32;  // of each form
 // What planHold() is told of the object, its children aside. It points to the object.
 protection::HoldFacts holdFactsOf(const protection::DeletionPolicy& policy, const kube::Object& object);
 
-// Plans with what the database behind the object makes of its external step, where the plan asks for that.
+// Plans; where the plan awaits a report of the external step, plans with the outcome that the model has of
+// it.
 protection::HoldPlan planWithExternal(const Model& model, const protection::DeletionPolicy& policy,
                                       protection::HoldFacts facts);
 

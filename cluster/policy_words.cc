@@ -1,25 +1,57 @@
 // What policies ask, answered for words and plans: how many objects of a state, and which first; and the
 // external step.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "cluster/policy_facts.h"
+#include "protection/external_report.h"
 
 namespace lastout::cluster {
 
 using protection::Activity;
 using protection::AncestorState;
 using protection::ChildrenTest;
-using protection::ExternalStanding;
+
+namespace {
+
+// The object with the report of an outside controller.
+kube::Object withReport(const protection::HoldFacts& facts, const protection::ReportPlace& place,
+                        const std::string& word, bool isDone) {
+  const std::string step = protection::reportedStep(word, facts.meta->uid);
+  const std::string result(isDone ? protection::kReportedDone : protection::kReportedFailed);
+  kube::Object object;
+  object.meta = *facts.meta;
+  object.content = *facts.content;
+  if (!place.annotation.empty()) {
+    object.meta.annotations[place.annotation] = step + ": " + result;
+    return object;
+  }
+  nlohmann::json content(kube::toJson(object.content));
+  nlohmann::json condition{{"type", place.condition},
+                           {"status", isDone ? "True" : "False"},
+                           {"reason", result},
+                           {"message", step}};
+  nlohmann::json& status = content["status"];
+  if (!status.is_object()) status = nlohmann::json::object();
+  status["conditions"] = nlohmann::json::array({std::move(condition)});
+  object.content = kube::fromJson(content);
+  return object;
+}
+
+}  // namespace
 
 protection::HoldPlan planWithExternal(const Model& model, const protection::DeletionPolicy& policy,
                                       protection::HoldFacts facts) {
   protection::HoldPlan plan = protection::planHold(policy, facts);
-  if (!plan.askExternal) return plan;
-  protection::SimulatedDatabase database(model.policies.external);
-  const auto problem = database.execute({facts.key, facts.meta->uid, *plan.askExternal});
-  facts.external = problem ? ExternalStanding{ExternalStanding::State::Failed, *problem, facts.now}
-                           : ExternalStanding{ExternalStanding::State::Done, {}, 0};
+  if (!plan.awaitedWord) return plan;
+  const ExternalOutcome outcome = model.policies.external;
+  facts.awaited = policy.hold->retryAfter;  // a forced object has waited long enough
+  if (outcome == ExternalOutcome::NotReported) return protection::planHold(policy, facts);
+  const kube::Object object = withReport(facts, *policy.hold->external->reportedBy, *plan.awaitedWord,
+                                         outcome == ExternalOutcome::Done);
+  facts.meta = &object.meta;
+  facts.content = &object.content;
   return protection::planHold(policy, facts);
 }
 

@@ -15,6 +15,8 @@ inline constexpr int kUndecided = 3;  // a bound was met before the answer was k
 
 // Each adds its subcommand to `app`. When that was chosen, parsing the command line runs it and sets
 // `exitCode`, which must outlive `app`.
+void addCheck(CLI::App& app, int& exitCode);
+void addDeferred(CLI::App& app, int& exitCode);
 void addGraph(CLI::App& app, int& exitCode);
 void addPolicy(CLI::App& app, int& exitCode);
 void addProve(CLI::App& app, int& exitCode);

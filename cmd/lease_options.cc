@@ -46,4 +46,19 @@ kube::Result<server::LeaseHolderOptions> leaseOf(const LeaseChoice& choice,
   return options;
 }
 
+void addLeases(CLI::App& command, LeaseChoice& choice) {
+  command.add_option(
+      "--lease-namespace", choice.namespaceName,
+      "Where the Lease of a lastout serve is; without it, where lastout is installed, and default");
+  command.add_option("--lease-name", choice.name, "The name of that Lease")->capture_default_str();
+}
+
+kube::Result<std::vector<server::LeaseName>> leasesOf(const LeaseChoice& choice) {
+  const auto options = leaseOf(choice, [] { return 0.0; });
+  if (!options) return tl::unexpected(options.error());
+  std::vector<server::LeaseName> leases{{options->namespaceName, options->name}};
+  if (choice.namespaceName.empty()) leases.push_back({"default", options->name});
+  return leases;
+}
+
 }  // namespace lastout::cmd

@@ -20,7 +20,9 @@ constexpr const char* kExamples = R"(Examples:
   lastout up --load scenarios/story-three-works.yaml        a cluster to try it on, with kubectl
   lastout serve                                     decides deletions in a real cluster
   lastout why deployment/web -n shop                what keeps it from being deleted there
+  lastout deferred                                  the deletions that it runs later there
   lastout policy show karmada                       what a deletion policy protects, and where it runs
+  lastout check                                     is all of it there, as installed, and in force?
   lastout uninstall --dry-run                       what would be taken away before lastout itself is
 
 Exit codes: 0 all is well; 1 an expectation failed, or something gets stuck; 2 bad input; 3 a proof met a bound.
@@ -33,6 +35,8 @@ int run(int argc, char** argv) {
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(1);
   app.footer(kExamples);
+  addCheck(app, exitCode);
+  addDeferred(app, exitCode);
   addGraph(app, exitCode);
   addPolicy(app, exitCode);
   addProve(app, exitCode);

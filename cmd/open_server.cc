@@ -114,7 +114,6 @@ ServerOpened openServer(const ServeOptions& options, const ListenAddress& addres
   serving.holdsPolicies = options.holdPolicies;
   serving.labelsPolicies = options.labelPolicies;
   serving.replayedTypes = replayedTypesOf(options).value();
-  serving.externalStep = protection::parseMode(options.externalStep).value();
   serving.policyClusters = std::move(*policyClusters);
   serving.requesters = requestersOf(options);
   serving.random = client::newRandomFraction;

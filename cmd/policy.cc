@@ -13,6 +13,7 @@
 #include "client/discovery.h"
 #include "cmd/commands.h"
 #include "cmd/paths.h"
+#include "cmd/policy_rights.h"
 #include "cmd/policy_sources.h"
 #include "cmd/policy_writer.h"
 #include "cmd/source.h"
@@ -24,12 +25,15 @@
 #include "protection/describe.h"
 #include "protection/placement.h"
 #include "protection/profiles.h"
+#include "server/check/shipped_objects.h"
 #include "server/watch/policy_types.h"
 
 namespace lastout::cmd {
 namespace {
 
 using kube::OrderedJson;
+
+constexpr size_t kMostNamed = 5;  // policies in a line
 
 constexpr const char* kPolicyExamples = R"(Examples:
   lastout policy list                                the profiles: policies of other systems
@@ -59,8 +63,10 @@ constexpr const char* kApplyExamples = R"(Examples:
   lastout policy apply karmada kruise --dry-run      the API server says what it would do
   lastout policy apply my-policies.yaml --kubeconfig lastout.kubeconfig
   lastout policy apply appcat --ancestor-cluster control-plane
+  lastout policy apply karmada --wait                until API servers go by it
   lastout policy apply katalog.yaml                  and deletes those that the katalog no longer has
 
+First it says which rights lastout needs for them, and which of these its accounts lack.
 Exit codes: 0 done; 1 the cluster refused something, or does not answer; 2 bad input.)";
 
 constexpr const char* kRemoveExamples = R"(Examples:
@@ -89,6 +95,9 @@ struct PolicyChoice {
   std::string kubeconfig;
   std::string context;
   bool dryRun = false;
+  bool wait = false;
+  std::string timeout = "1m";
+  std::string namespaceName = server::kInstalledNamespace;
   std::string ancestorCluster;
 };
 
@@ -135,18 +144,14 @@ void printText(const std::vector<PolicySource>& sources, protection::PolicyMode 
 }
 
 // Warns of the types and fields that the policies name and the cluster does not have, and of those that
-// cannot be compared with it. Fails where the cluster does not say what it serves.
-tl::expected<void, kube::Errors> warnOfUnknown(const PolicyChoice& choice,
-                                               const std::vector<PolicySource>& sources) {
-  const auto access = openCluster(choice.kubeconfig, choice.context);
-  if (!access) return tl::unexpected(access.error());
-  const auto discovery = client::discover(*(*access)->newServer());
-  if (!discovery) return tl::unexpected(kube::Errors{discovery.error()});
-  const server::PolicyReads reads(*access);
+// cannot be compared with it.
+void warnOfUnknown(const std::shared_ptr<client::Access>& access, const client::Discovery& discovery,
+                   const std::vector<PolicySource>& sources) {
+  const server::PolicyReads reads(access);
   kube::Errors warnings;
   for (const PolicySource& source : sources) {
     for (const protection::PolicyManifest& one : source.policies) {
-      const server::ComparedTypes compared = server::compareTypes(reads, *discovery, one.policy);
+      const server::ComparedTypes compared = server::compareTypes(reads, discovery, one.policy);
       const auto warn = [&](const std::string& text) {
         warnings.push_back({one.policy.meta.name + ": " + text, source.name, {}});
       };
@@ -155,7 +160,6 @@ tl::expected<void, kube::Errors> warnOfUnknown(const PolicyChoice& choice,
     }
   }
   printWarnings(warnings);
-  return {};
 }
 
 // Tells which part of the policy its ValidatingAdmissionPolicies leave out.
@@ -174,7 +178,11 @@ int runShow(const PolicyChoice& choice) {
   const auto sources = sourcesOf(choice);
   if (!sources) return badInput(sources.error());
   if (!choice.kubeconfig.empty() || !choice.context.empty()) {
-    if (const auto compared = warnOfUnknown(choice, *sources); !compared) return badInput(compared.error());
+    const auto access = openCluster(choice.kubeconfig, choice.context);
+    if (!access) return badInput(access.error());
+    const auto discovery = client::discover(*(*access)->newServer());
+    if (!discovery) return badInput(discovery.error());
+    warnOfUnknown(*access, *discovery, *sources);
   }
   std::vector<OrderedJson> documents;
   for (const PolicySource& source : *sources) {
@@ -199,13 +207,25 @@ int runShow(const PolicyChoice& choice) {
   return kOk;
 }
 
-int inCluster(const PolicyChoice& choice, const std::function<void(PolicyWriter&)>& write) {
+int inCluster(
+    const PolicyChoice& choice,
+    const std::function<void(const std::shared_ptr<client::Access>& access, PolicyWriter& writer)>& write) {
   const auto access = openCluster(choice.kubeconfig, choice.context);
   if (!access) return badInput(access.error());
   const auto server = (*access)->newServer();
   PolicyWriter writer(*server, choice.dryRun);
-  write(writer);
+  write(*access, writer);
   return writer.exitCode();
+}
+
+// Tells that a DELETE leaves behind what held objects represent outside the cluster.
+void tellOfOutside(const PolicySource& source) {
+  std::vector<std::string> names;
+  for (const protection::PolicyManifest& one : source.policies)
+    if (one.policy.hold && !one.policy.hold->hasExternalStep()) names.push_back(one.policy.meta.name);
+  if (names.empty()) return;
+  std::cerr << source.name << ": " << protection::kNothingOutside << " with the objects of "
+            << kube::listed(names, kMostNamed) << ", as spec.hold.external.reportedBy is not set\n";
 }
 
 bool isOfKatalog(const PolicySource& source) { return source.settings.has_value(); }
@@ -213,9 +233,21 @@ bool isOfKatalog(const PolicySource& source) { return source.settings.has_value(
 int runApply(const PolicyChoice& choice) {
   const auto sources = sourcesOf(choice);
   if (!sources) return badInput(sources.error());
-  return inCluster(choice, [&](PolicyWriter& writer) {
-    for (const PolicySource& source : *sources) writer.apply(source);
+  const auto timeout = durationOf("--timeout", choice.timeout);
+  if (!timeout) return badInput(timeout.error());
+  return inCluster(choice, [&](const auto& access, PolicyWriter& writer) {
+    if (const auto discovery = client::discover(*access->newServer())) {
+      tellRights(access, *discovery, *sources, choice.namespaceName);
+      warnOfUnknown(access, *discovery, *sources);
+    } else {
+      std::cerr << "which rights lastout needs is not known: " << toString(discovery.error()) << "\n";
+    }
+    for (const PolicySource& source : *sources) {
+      writer.apply(source);
+      tellOfOutside(source);
+    }
     if (std::ranges::any_of(*sources, isOfKatalog)) writer.removeFormer(*sources);
+    if (choice.wait) writer.waitUntilEnforced(*sources, *timeout);
   });
 }
 
@@ -234,7 +266,7 @@ int runRemove(const PolicyChoice& choice) {
           {"one policy is deleted by its name with: kubectl delete deletionpolicy NAME", {}, {}});
     return badInput(errors);
   }
-  return inCluster(choice, [&](PolicyWriter& writer) {
+  return inCluster(choice, [&](const auto& /*access*/, PolicyWriter& writer) {
     for (const PolicySource& source : *sources) writer.remove(source);
   });
 }
@@ -266,9 +298,7 @@ int runImport(const PolicyChoice& choice) {
 }
 
 void addCluster(CLI::App& command, PolicyChoice& choice) {
-  command.add_option("--kubeconfig", choice.kubeconfig,
-                     "The cluster; without it KUBECONFIG, the cluster that it runs in, or ~/.kube/config");
-  command.add_option("--context", choice.context, "A context of the kubeconfig");
+  addKubeconfig(command, choice.kubeconfig, choice.context);
   command.add_flag("--dry-run", choice.dryRun, "The API server says what it would do, and changes nothing");
 }
 
@@ -303,6 +333,11 @@ void addApply(CLI::App& policy, const std::shared_ptr<PolicyChoice>& choice, int
       ->required();
   addAncestorCluster(*apply, *choice);
   addCluster(*apply, *choice);
+  apply->add_option("-n,--namespace", choice->namespaceName, "Where lastout is installed")
+      ->capture_default_str();
+  CLI::Option* wait = apply->add_flag("--wait", choice->wait, "Wait until API servers go by the policies");
+  wait->excludes("--dry-run");
+  apply->add_option("--timeout", choice->timeout, "How long to wait")->needs(wait)->capture_default_str();
   apply->callback([choice, &exitCode] { exitCode = runApply(*choice); });
 }
 

@@ -1,6 +1,7 @@
 // PolicyWriter: writes deletion policies to a cluster, one by one, and says of each what became of it.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,13 @@ class PolicyWriter {
   // Deletes what a katalog had when it was applied before, and none of `sources` has now. Where a policy
   // could not be applied all of that stays.
   void removeFormer(const std::vector<PolicySource>& sources);
+  // Waits until the status of each says that API servers go by it as it stands; for so long at most.
+  void waitUntilEnforced(const std::vector<PolicySource>& sources, std::chrono::milliseconds timeout);
   int exitCode() const { return exitCode_; }
 
  private:
   void apply(const protection::PolicyManifest& one);
+  std::string whyNotEnforced(const std::string& name);  // empty: it is
   void remove(const std::string& name, const std::string& done, const std::string& wasGone);
   void say(const std::string& name, const std::string& word) const;
   void fail(const kube::Error& error);

@@ -14,6 +14,7 @@
 #include "cmd/output_file.h"
 #include "cmd/second_opinion.h"
 #include "cmd/terminal.h"
+#include "cmd/usage.h"
 #include "prove/ci_report.h"
 #include "prove/proof_change.h"
 #include "prove/proof_report.h"
@@ -35,7 +36,6 @@ constexpr const char* kProveExamples = R"(Examples:
   lastout prove -o json scenarios/story-unguarded.yaml
   lastout prove --as-expected --junit prove.xml --sarif prove.sarif scenarios/
   lastout prove --murphi model.m scenarios/own-namespace.yaml   and then: rumur -o model.c model.m
-  lastout prove --promela model.pml scenarios/own-namespace.yaml   and then: spin -a model.pml
   lastout prove --certificate proof.txt scenarios/crd-of-provider.yaml   for: lastout prove --check proof.txt ...
   lastout prove --delete namespace/team-a --delete namespace/operator scenarios/manifests/
   lastout prove scenarios/ --changed-from base/      what did the change since the checkout in base/ make worse?
@@ -56,7 +56,6 @@ struct ProveOptions {
   std::string junit;
   std::string sarif;
   std::string murphi;
-  std::string promela;
   std::string certificate;
   std::string check;        // a certificate; nothing is proven then
   std::string changedFrom;  // empty: nothing is compared
@@ -106,7 +105,7 @@ int exitCodeOf(const ProofReport& report, const ProveOptions& options) {
 }
 
 // The output files that options name, in the order in which openOutputs() opens them.
-enum Output : size_t { JUnit, Sarif, Murphi, Promela, CertificateFile };
+enum Output : size_t { JUnit, Sarif, Murphi, CertificateFile };
 
 // Writes both reports, in the forms that CI systems show.
 template <class Judged>  // JudgedProof, ProofChange
@@ -172,14 +171,6 @@ int runCompare(const ProveOptions& options) {
   return exitCodeOf(changes);
 }
 
-// Writes the models for other checkers.
-tl::expected<void, kube::Errors> writeModels(OutputFiles& outputs, const Scenarios& all,
-                                             const ProveOptions& options) {
-  const prove::ProofScope scope = scopeOf(*all.front(), options);
-  if (auto written = writeMurphi(outputs[Murphi], all, scope); !written) return written;
-  return writePromela(outputs[Promela], all, scope);
-}
-
 int runProve(const ProveOptions& options) {
   const auto all =
       options.deletes.empty() ? loadScenarios(options.paths) : loadDeletions(options.paths, options.deletes);
@@ -188,13 +179,13 @@ int runProve(const ProveOptions& options) {
   auto outputs = openOutputs(filesOf(*all), {{"--junit", options.junit},
                                              {"--sarif", options.sarif},
                                              {"--murphi", options.murphi},
-                                             {"--promela", options.promela},
                                              {"--certificate", options.certificate}});
   if (!outputs) return badInput(outputs.error());
   if (!options.certificate.empty()) {
     if (const auto ready = onlyScenario(*all, "--certificate"); !ready) return badInput(ready.error());
   }
-  if (auto written = writeModels(*outputs, *all, options); !written) return badInput(written.error());
+  if (auto written = writeMurphi((*outputs)[Murphi], *all, scopeOf(*all->front(), options)); !written)
+    return badInput(written.error());
   const replay::TextStyle style = styleOf(options);
   Progress progress(std::cerr, terminalOf(STDERR_FILENO, client::processEnvironment()));
   std::vector<ProofReport> reports;
@@ -249,9 +240,7 @@ void addProve(CLI::App& app, int& exitCode) {
           ->excludes(asExpected)
           ->excludes(strict);
   command->add_flag("--onward", options->onward, "Where it gets stuck, tell the way on to the end too");
-  command->add_option("-o,--output", options->output, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
+  addOutput(*command, options->output);
   command->add_option("--junit", options->junit, "Write the verdicts to this file, as JUnit XML");
   command->add_option(
       "--sarif", options->sarif,
@@ -259,12 +248,6 @@ void addProve(CLI::App& app, int& exitCode) {
   command
       ->add_option("--murphi", options->murphi,
                    "Write the scenario to this file in the language of Murphi, for the model checker Rumur")
-      ->excludes(changedFrom);
-  command
-      ->add_option(
-          "--promela", options->promela,
-          "Write the same model to this file in Promela, for the model checker SPIN: its states, not its "
-          "verdict")
       ->excludes(changedFrom);
   CLI::Option* certificate =
       command

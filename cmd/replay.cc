@@ -195,9 +195,7 @@ void addReplay(CLI::App& app, int& exitCode) {
   for (CLI::Option* option : ofScenarios) recordings->excludes(option);
   command->add_flag("--timeline", options->timeline,
                     "Tell everything that happened; the default for a single scenario");
-  command->add_option("-o,--output", options->output, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
+  addOutput(*command, options->output);
   command->add_option("--junit", options->junit, "Write the results to this file, as JUnit XML");
   command->callback([options, &exitCode] { exitCode = runReplay(*options); });
 }

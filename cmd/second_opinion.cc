@@ -8,7 +8,6 @@
 #include "kube/parse.h"
 #include "prove/certificate.h"
 #include "prove/murphi.h"
-#include "prove/promela.h"
 
 namespace lastout::cmd {
 
@@ -29,18 +28,6 @@ void tellJson(const replay::Ready& ready, uint64_t states, const std::optional<s
   std::cout << json.dump(2) << "\n";
 }
 
-// Returns the model for Rumur of the one scenario; `flag` is the option that wants it.
-tl::expected<std::string, kube::Errors> murphiOf(const Scenarios& all, const std::string& flag,
-                                                 const prove::ProofScope& scope) {
-  const auto ready = onlyScenario(all, flag);
-  if (!ready) return tl::unexpected(ready.error());
-  auto model = prove::toMurphi((*ready)->compiled, scope);
-  if (!model) {
-    for (kube::Error& error : model.error()) error.file = (*ready)->scenario.file;
-  }
-  return model;
-}
-
 tl::expected<void, kube::Errors> finish(OutputFile& file, const std::string& text) {
   if (auto written = file.finish(text); !written) return tl::unexpected(kube::Errors{written.error()});
   return {};
@@ -57,19 +44,12 @@ tl::expected<const replay::Ready*, kube::Errors> onlyScenario(const Scenarios& a
 tl::expected<void, kube::Errors> writeMurphi(std::optional<OutputFile>& file, const Scenarios& all,
                                              const prove::ProofScope& scope) {
   if (!file) return {};
-  const auto model = murphiOf(all, "--murphi", scope);
-  return model ? finish(*file, *model) : tl::unexpected(model.error());
-}
-
-tl::expected<void, kube::Errors> writePromela(std::optional<OutputFile>& file, const Scenarios& all,
-                                              const prove::ProofScope& scope) {
-  if (!file) return {};
-  const auto murphi = murphiOf(all, "--promela", scope);
-  if (!murphi) return tl::unexpected(murphi.error());
-  auto model = prove::toPromela(*murphi);
+  const auto ready = onlyScenario(all, "--murphi");
+  if (!ready) return tl::unexpected(ready.error());
+  auto model = prove::toMurphi((*ready)->compiled, scope);
   if (model) return finish(*file, *model);
-  model.error().file = "the model that --murphi writes";
-  return tl::unexpected(kube::Errors{std::move(model.error())});
+  for (kube::Error& error : model.error()) error.file = (*ready)->scenario.file;
+  return tl::unexpected(std::move(model.error()));
 }
 
 tl::expected<void, kube::Errors> writeCertificate(std::optional<OutputFile>& file,

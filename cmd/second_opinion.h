@@ -1,5 +1,5 @@
-// What `lastout prove` gives to others so that they can check its verdict: models for Rumur and
-// SPIN, and a certificate.
+// What `lastout prove` gives to others so that they can check its verdict: a model for Rumur, and
+// a certificate.
 #pragma once
 
 #include <optional>
@@ -17,10 +17,6 @@ tl::expected<const replay::Ready*, kube::Errors> onlyScenario(const Scenarios& a
 // Writes the scenario for Rumur (prove/murphi.h). Does nothing without a file.
 tl::expected<void, kube::Errors> writeMurphi(std::optional<OutputFile>& file, const Scenarios& all,
                                              const prove::ProofScope& scope);
-
-// Writes the scenario for SPIN (prove/promela.h). Does nothing without a file.
-tl::expected<void, kube::Errors> writePromela(std::optional<OutputFile>& file, const Scenarios& all,
-                                              const prove::ProofScope& scope);
 
 // Writes the proof's certificate; where it has none, says so on the standard error. Does nothing without a
 // file.

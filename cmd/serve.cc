@@ -17,7 +17,6 @@
 #include "cmd/serve_options.h"
 #include "cmd/settings.h"
 #include "cmd/usage.h"
-#include "kube/fields.h"
 #include "server/server.h"
 
 namespace lastout::cmd {
@@ -141,9 +140,8 @@ int runServe(const ServeOptions& options) {
   if (const kube::Errors problems = problemsOf(options); !problems.empty()) return badInput(problems);
   const auto address = addressOf("--listen", options.listen);
   if (!address) return badInput(address.error());
-  const auto shutdownDelay = kube::parseDuration(options.shutdownDelay);
-  if (!shutdownDelay)
-    return badInput(kube::Error{"--shutdown-delay: " + shutdownDelay.error().message, {}, {}});
+  const auto shutdownDelay = durationOf("--shutdown-delay", options.shutdownDelay);
+  if (!shutdownDelay) return badInput(shutdownDelay.error());
   IdentityFiles files(options);
   const auto identity = identityOf(options, address->host);
   if (!identity) return badInput(identity.error());
@@ -187,9 +185,7 @@ void addServe(CLI::App& app, int& exitCode) {
       ->capture_default_str();
   command->add_option("--config", options->config,
                       "A YAML file with any of these options, without the dashes");
-  command->add_option("--kubeconfig", options->kubeconfig,
-                      "The cluster; without it KUBECONFIG, the cluster that it runs in, or ~/.kube/config");
-  command->add_option("--context", options->context, "A context of the kubeconfig");
+  addKubeconfig(*command, options->kubeconfig, options->context);
   command->add_option("--listen", options->listen, "Address and port")->capture_default_str();
   command
       ->add_option(
@@ -278,12 +274,9 @@ void addServe(CLI::App& app, int& exitCode) {
           "to ask another replica; 5s for one")
       ->capture_default_str();
   command->add_flag("--hold-policies", options->holdPolicies,
-                    "Set finalizers for deletion policies with enforcement Hold, and play the deletion of "
+                    "Set finalizers for deletion policies with enforcement Hold, and run the deletion of "
                     "what they hold");
-  command
-      ->add_option("--external-step", options->externalStep,
-                   "What the simulated database behind held objects does: Succeed, Fail or Unreachable")
-      ->capture_default_str();
+  command->add_option("--external-step", options->externalStep)->group("");  // not in --help
   command->add_flag("--label-policies", options->labelPolicies,
                     "Write the labels that deletion policies keep on their objects, and repair them; without "
                     "it people label the objects");

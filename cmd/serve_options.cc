@@ -56,7 +56,6 @@ constexpr std::array kOptionsOfRoles{
                  "the controller makes the Secret and the webhook configuration"},
     OptionOfRole{"hold-policies", kControllerRole, "the controller holds objects"},
     OptionOfRole{"label-policies", kControllerRole, "the controller labels objects"},
-    OptionOfRole{"external-step", kControllerRole, "the controller plays the deletion of what it holds"},
     OptionOfRole{"lease-namespace", kControllerRole, "the Lease is that of controllers"},
     OptionOfRole{"lease-name", kControllerRole, "the Lease is that of controllers"},
 };
@@ -168,11 +167,11 @@ kube::Errors problemsOf(const ServeOptions& options) {
     refuse("--tls-ca: it vouches for the certificate of --tls-cert, which is not given");
   if (!options.secret.empty() && !options.certificate.empty())
     refuse("--tls-secret and --tls-cert: the certificate comes from one of them");
-  if (!protection::parseMode(options.externalStep))
-    refuse("--external-step: choose Succeed, Fail or Unreachable, not " +
-           kube::inQuotes(options.externalStep));
-  if (options.given.contains("external-step") && !options.holdPolicies)
-    refuse("--external-step: it goes with --hold-policies alone");
+  if (options.given.contains("external-step"))
+    refuse(
+        "--external-step: lastout no longer simulates a database; leave the option out, and let "
+        "spec.hold.external.reportedBy of a DeletionPolicy name where an outside controller reports what it "
+        "did");
   checkRoles(problems, options);
   return problems;
 }

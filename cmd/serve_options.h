@@ -54,7 +54,7 @@ struct ServeOptions {
   bool holdPolicies = false;
   bool labelPolicies = false;
   std::vector<std::string> replayDeletions;  // types, "deployments.apps"
-  std::string externalStep = "Succeed";
+  std::string externalStep;                  // refused
   std::string shutdownDelay = "0s";
 };
 

@@ -170,6 +170,12 @@ kube::Error refusedBy(const SourceOptions& options, const ServerAnswer& answer) 
                        kube::printable(words));
 }
 
+void addKubeconfig(CLI::App& command, std::string& kubeconfig, std::string& context) {
+  command.add_option("--kubeconfig", kubeconfig,
+                     "The cluster; without it KUBECONFIG, the cluster that it runs in, or ~/.kube/config");
+  command.add_option("--context", context, "A context of the kubeconfig");
+}
+
 tl::expected<std::shared_ptr<client::Access>, kube::Errors> openCluster(const std::string& kubeconfig,
                                                                         const std::string& context) {
   auto connection = client::findConnection({kubeconfig, context}, client::processEnvironment());

@@ -40,6 +40,8 @@ tl::expected<ServerAnswer, kube::Errors> askServer(const SourceOptions& options,
 // What a refusal says, as an error.
 kube::Error refusedBy(const SourceOptions& options, const ServerAnswer& answer);
 
+// The options of commands that ask a cluster and nothing else; both must outlive the command.
+void addKubeconfig(CLI::App& command, std::string& kubeconfig, std::string& context);
 // Access to the cluster of client::findConnection(); both may be empty. Warnings go to the standard error.
 tl::expected<std::shared_ptr<client::Access>, kube::Errors> openCluster(const std::string& kubeconfig,
                                                                         const std::string& context);

@@ -11,10 +11,12 @@
 
 #include "client/access.h"
 #include "cmd/commands.h"
+#include "cmd/lease_options.h"
 #include "cmd/source.h"
-#include "kube/fields.h"
+#include "cmd/usage.h"
 #include "kube/messages.h"
 #include "kube/names.h"
+#include "server/check/shipped_objects.h"
 
 namespace lastout::cmd {
 namespace {
@@ -25,11 +27,11 @@ constexpr const char* kUninstallExamples = R"(Examples:
   lastout uninstall --yes                           although a teardown is under way, which nobody orders then
   lastout uninstall --kubeconfig lastout.kubeconfig --lease-namespace default   where lastout serve ran outside of it
 
-In this order: lastout's Deployments, and their Pods; the ValidatingAdmissionPolicyBindings made of DeletionPolicies; the binding
-of the policy lastout-configuration, where that is in the way; the webhook configuration; lastout's finalizers, and those by which
-DeletionPolicies hold objects; the ValidatingAdmissionPolicies made of DeletionPolicies; the deletions that CriticalServices
-record; the certificate's Secret; the Leases. It may be interrupted, and run again. A Deployment that a DeletionPolicy protects
-is scaled to 0 first, and deleted after the webhook configuration.
+In this order: lastout's Deployments, and their Pods; the ValidatingAdmissionPolicyBindings made of DeletionPolicies; the webhook
+configuration; lastout's finalizers, and those by which DeletionPolicies hold objects; the ValidatingAdmissionPolicies made of
+DeletionPolicies; the deletions that CriticalServices record; the certificate's Secret; the Leases. Where the policies
+lastout-installation and lastout-configuration are in the way, their bindings go first. It may be interrupted, and run again. A
+Deployment that a DeletionPolicy protects is scaled to 0 first, and deleted after the webhook configuration.
 
 A teardown is under way while deletions are deferred, or AppliedManifestWorks, providers or objects that DeletionPolicies hold
 are being deleted and wait for lastout: these providers and objects go next, and what the works have applied the garbage
@@ -41,10 +43,9 @@ the cluster does not answer.)";
 struct UninstallChoice {
   std::string kubeconfig;
   std::string context;
-  std::string namespaceName = "lastout";
-  std::string leaseNamespace;
-  std::string leaseName = "lastout";
-  std::string secret = "lastout-tls";
+  std::string namespaceName = server::kInstalledNamespace;
+  LeaseChoice lease;
+  std::string secret = server::kInstalledSecret;
   std::string timeout = "2m";
   bool dryRun = false;
   bool yes = false;
@@ -57,22 +58,20 @@ kube::Error wrong(const char* option, const std::string& value) {
 kube::Result<server::UninstallOptions> uninstallOf(const UninstallChoice& choice) {
   if (!kube::isDnsLabel(choice.namespaceName))
     return tl::unexpected(wrong("--namespace", choice.namespaceName));
-  if (!choice.leaseNamespace.empty() && !kube::isDnsLabel(choice.leaseNamespace))
-    return tl::unexpected(wrong("--lease-namespace", choice.leaseNamespace));
-  if (!kube::isDnsSubdomain(choice.leaseName)) return tl::unexpected(wrong("--lease-name", choice.leaseName));
+  LeaseChoice lease = choice.lease;
+  lease.ownNamespace = choice.namespaceName;
+  auto leases = leasesOf(lease);
+  if (!leases) return tl::unexpected(leases.error());
   if (!kube::isDnsSubdomain(choice.secret)) return tl::unexpected(wrong("--tls-secret", choice.secret));
-  const auto timeout = kube::parseDuration(choice.timeout);
-  if (!timeout) return tl::unexpected(kube::Error{"--timeout: " + timeout.error().message, {}, {}});
+  const auto timeout = durationOf("--timeout", choice.timeout);
+  if (!timeout) return tl::unexpected(timeout.error());
   server::UninstallOptions options;
   options.namespaceName = options.secretNamespace = choice.namespaceName;
   options.secretName = choice.secret;
   options.timeout = *timeout;
   options.dryRun = choice.dryRun;
   options.dropsDeferredDeletions = choice.yes;
-  if (choice.leaseNamespace.empty())
-    options.leases = {{choice.namespaceName, choice.leaseName}, {"default", choice.leaseName}};
-  else
-    options.leases = {{choice.leaseNamespace, choice.leaseName}};
+  options.leases = std::move(*leases);
   options.patience = {[] { return std::chrono::steady_clock::now(); },
                       [](std::chrono::milliseconds pause) { std::this_thread::sleep_for(pause); }};
   options.tell = [](const std::string& line) { std::cout << line << "\n" << std::flush; };
@@ -98,14 +97,10 @@ void addUninstall(CLI::App& app, int& exitCode) {
   CLI::App* command = app.add_subcommand(
       "uninstall", "Take away what of lastout would still hold or deny something in a cluster");
   command->footer(kUninstallExamples);
-  command->add_option("--kubeconfig", choice->kubeconfig,
-                      "The cluster; without it KUBECONFIG, the cluster that it runs in, or ~/.kube/config");
-  command->add_option("--context", choice->context, "A context of the kubeconfig");
+  addKubeconfig(*command, choice->kubeconfig, choice->context);
   command->add_option("-n,--namespace", choice->namespaceName, "Where lastout is installed")
       ->capture_default_str();
-  command->add_option("--lease-namespace", choice->leaseNamespace,
-                      "Where its Lease is; without it, --namespace and default");
-  command->add_option("--lease-name", choice->leaseName, "The name of that Lease")->capture_default_str();
+  addLeases(*command, choice->lease);
   command->add_option("--tls-secret", choice->secret, "The Secret with its certificate, in --namespace")
       ->capture_default_str();
   command->add_option("--timeout", choice->timeout, "How long to wait for its Pods to be gone")

@@ -25,7 +25,7 @@
 #include "cmd/paths.h"
 #include "cmd/terminal.h"
 #include "cmd/up_options.h"
-#include "kube/fields.h"
+#include "cmd/usage.h"
 #include "kube/kubernetes_version.h"
 #include "kube/locks.h"
 #include "kube/messages.h"
@@ -259,8 +259,8 @@ int runUp(const UpOptions& options) {
   if (!address) return badInput({address.error()});
   auto services = servicesOf(options.services);
   if (!services) return badInput({services.error()});
-  const auto podReady = kube::parseDuration(options.podReady);
-  if (!podReady) return badInput({problem("--pod-ready: " + podReady.error().message)});
+  const auto podReady = durationOf("--pod-ready", options.podReady);
+  if (!podReady) return badInput({podReady.error()});
   auto users = usersOf(options.tokens);
   if (!users) return badInput(users.error());
   const bool guardInside = options.guard == "inside";

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/fields.h"
 #include "kube/messages.h"
 #include "kube/reference.h"
 
@@ -88,11 +89,23 @@ std::string wholeNumber(const std::string& text) {
   return sound ? "" : "\"" + text + "\" is no whole number from 0 to 18446744073709551615";
 }
 
+void addOutput(CLI::App& command, std::string& output) {
+  command.add_option("-o,--output", output, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+}
+
 std::function<std::string(const std::string&)> eitherOf(const std::string& first, const std::string& second) {
   return [first, second](const std::string& text) {
     if (text == first || text == second) return std::string();
     return kube::inQuotes(text) + " is neither " + first + " nor " + second;
   };
+}
+
+kube::Result<std::chrono::milliseconds> durationOf(const char* option, const std::string& text) {
+  auto duration = kube::parseDuration(text);
+  if (!duration) duration.error().message = std::string(option) + ": " + duration.error().message;
+  return duration;
 }
 
 }  // namespace lastout::cmd

@@ -10,6 +10,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/source.h"
+#include "cmd/usage.h"
 #include "kube/encoding.h"
 #include "kube/messages.h"
 
@@ -88,9 +89,7 @@ void addWhy(CLI::App& app, int& exitCode) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("-n,--namespace", options->namespaceName, "The object's namespace");
-  command->add_option("-o,--output", options->output, "text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
+  addOutput(*command, options->output);
   command->callback([options, &exitCode] { exitCode = runWhy(*options); });
 }
 

@@ -31,12 +31,22 @@ kube::Value objectFields(const kube::ObjectKey& key) {
   return kube::Value{std::move(map), {}};
 }
 
+void addScope(kube::Value::Map& finalizer, const kube::NamespaceScope& scope) {
+  if (scope.kind == kube::NamespaceScope::Kind::Outside) add(finalizer, kExceptField, kube::Value{true, {}});
+  if (scope.kind != kube::NamespaceScope::Kind::Within) return;
+  kube::Value::List names;
+  for (const std::string& name : scope.names) names.push_back(text(name));
+  kube::Value::Map namespaces;
+  add(namespaces, "names", kube::Value{std::move(names), {}});
+  add(finalizer, kNamespacesField, kube::Value{std::move(namespaces), {}});
+}
+
 kube::Value criterionFields(const Criterion& criterion) {
   kube::Value::Map map;
   if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) {
     kube::Value::Map member = typeFields(finalizer->type);
     add(member, "finalizerName", text(finalizer->finalizerName));
-    if (!finalizer->exceptNamespace.empty()) add(member, kExceptField, kube::Value{true, {}});
+    addScope(member, finalizer->scope);
     add(map, "type", text("Finalizer"));
     add(map, "finalizer", kube::Value{std::move(member), {}});
   } else {
@@ -108,39 +118,57 @@ bool isMetIfNotInstalled(const Criterion& criterion) {
 }
 
 bool leavesOut(const FinalizerCriterion& criterion, const kube::ObjectKey& object) {
-  const std::string& except = criterion.exceptNamespace;
-  return !except.empty() &&
-         kube::isPartOfNamespace(except, criterion.type, object.namespaceName, object.name);
-}
-
-Criterion withoutException(Criterion criterion) {
-  if (auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) finalizer->exceptNamespace.clear();
-  return criterion;
+  return !criterion.scope.includes(criterion.type, object.namespaceName, object.name);
 }
 
 std::vector<Criterion> stillAsking(const std::vector<Criterion>& criteria, const Criterion& criterion) {
-  const graph::Condition condition = conditionOf(criterion);
-  const graph::Condition whole = conditionOf(withoutException(criterion));
+  const graph::Condition wanted = conditionOf(criterion);
   std::vector<Criterion> asking;
   std::ranges::copy_if(criteria, std::back_inserter(asking), [&](const Criterion& one) {
-    return conditionOf(one) == condition || conditionOf(one) == whole;
+    graph::Condition condition = conditionOf(one);
+    return covers(std::exchange(condition.scope, wanted.scope), wanted.scope) && condition == wanted;
   });
   return asking;
 }
 
-bool isStillIn(const std::vector<Criterion>& criteria, const Criterion& criterion) {
-  const Criterion whole = withoutException(criterion);
-  return std::ranges::any_of(criteria,
-                             [&](const Criterion& one) { return one == criterion || one == whole; });
+namespace {
+
+// Returns the criterion with the scope of `other`.
+Criterion rescoped(Criterion criterion, const Criterion& other) {
+  auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
+  const auto* model = std::get_if<FinalizerCriterion>(&other);
+  if (finalizer != nullptr && model != nullptr) finalizer->scope = model->scope;
+  return criterion;
 }
 
-std::string exceptionFrom(const std::vector<Criterion>& criteria, const Criterion& criterion) {
+}  // namespace
+
+bool isStillIn(const std::vector<Criterion>& criteria, const Criterion& criterion) {
+  return std::ranges::any_of(criteria, [&](const Criterion& one) {
+    return rescoped(one, criterion) == criterion &&
+           covers(conditionOf(one).scope, conditionOf(criterion).scope);
+  });
+}
+
+const FinalizerCriterion* narrowedOf(const std::vector<Criterion>& criteria, const Criterion& criterion) {
+  const graph::Condition wanted = conditionOf(criterion);
   for (const Criterion& one : criteria) {
     const auto* finalizer = std::get_if<FinalizerCriterion>(&one);
-    if (finalizer != nullptr && conditionOf(withoutException(one)) == conditionOf(criterion))
-      return finalizer->exceptNamespace;
+    const bool isSame = finalizer != nullptr && conditionOf(rescoped(one, criterion)) == wanted;
+    if (isSame && minus(wanted.scope, finalizer->scope) != wanted.scope) return finalizer;
   }
-  return {};
+  return nullptr;
+}
+
+Criterion lostOf(const Criterion& criterion, const FinalizerCriterion& narrowed) {
+  Criterion lost = criterion;
+  auto& finalizer = std::get<FinalizerCriterion>(lost);
+  finalizer.scope = minus(finalizer.scope, narrowed.scope);
+  return lost;
+}
+
+std::string_view fieldOf(const kube::NamespaceScope& scope) {
+  return scope.kind == kube::NamespaceScope::Kind::Outside ? kExceptField : kNamespacesField;
 }
 
 bool isWeaker(DeletionIntent former, DeletionIntent now) { return now > former; }
@@ -156,9 +184,7 @@ std::optional<kube::GroupResource> definedBy(const Criterion& criterion) {
 std::string toString(const Criterion& criterion) {
   if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) {
     return "finalizer " + finalizer->finalizerName + " on " + kube::toString(finalizer->type) +
-           (finalizer->exceptNamespace.empty()
-                ? ""
-                : std::string(graph::kOutsideNamespace) + finalizer->exceptNamespace);
+           kube::inWords(finalizer->scope, SIZE_MAX);
   }
   if (const auto* instances = std::get_if<InstancesCriterion>(&criterion))
     return "any " + kube::toString(instances->type);
@@ -239,7 +265,7 @@ graph::Condition conditionOf(const Criterion& criterion) {
     condition.kind = graph::Condition::Kind::Finalizer;
     condition.type = finalizer->type;
     condition.finalizer = finalizer->finalizerName;
-    condition.exceptNamespace = finalizer->exceptNamespace;
+    condition.scope = finalizer->scope;
     return condition;
   }
   if (const auto* instances = std::get_if<InstancesCriterion>(&criterion)) {

@@ -39,9 +39,7 @@ struct FinalizerCriterion {
   std::string finalizerName;
   bool metIfNotInstalled = false;  // ifNotInstalled: Met: nothing holds it although its type was never there
   std::string doubt = {};
-  // exceptProviderNamespace: the provider's namespace, which is left out with all that is in it; empty:
-  // nothing is left out.
-  std::string exceptNamespace = {};
+  kube::NamespaceScope scope = {};  // `namespaces` or `exceptProviderNamespace`
   auto operator<=>(const FinalizerCriterion&) const = default;
 };
 
@@ -110,18 +108,18 @@ const kube::GroupResource& typeOf(const Criterion& criterion);
 std::string_view doubtOf(const Criterion& criterion);  // its `doubt`
 // Returns true if the criterion says `ifNotInstalled: Met`.
 bool isMetIfNotInstalled(const Criterion& criterion);
-// Returns true if the criterion leaves out this object of its type, by `exceptProviderNamespace`.
+// Returns true if the criterion leaves out this object of its type, by its scope.
 bool leavesOut(const FinalizerCriterion& criterion, const kube::ObjectKey& object);
-// The same criterion without `exceptProviderNamespace`.
-Criterion withoutException(Criterion criterion);
 // Returns those of the criteria that go on asking for all that `criterion` asks for: the same, and the same
-// without its exception. `ifNotInstalled` does not count, nor what nobody wrote.
+// of more namespaces. `ifNotInstalled` does not count, nor what nobody wrote.
 std::vector<Criterion> stillAsking(const std::vector<Criterion>& criteria, const Criterion& criterion);
 // Returns true if there is such a criterion that is otherwise the same in all.
 bool isStillIn(const std::vector<Criterion>& criteria, const Criterion& criterion);
-// Returns the namespace that is left out where it goes on to be asked for all else of what `criterion` asks
-// for; empty: it is not.
-std::string exceptionFrom(const std::vector<Criterion>& criteria, const Criterion& criterion);
+// Returns the criterion that goes on asking for a part of what `criterion` asks for, by its scope; nullptr:
+// there is none.
+const FinalizerCriterion* narrowedOf(const std::vector<Criterion>& criteria, const Criterion& criterion);
+// Returns what of the criterion `narrowed`, as of narrowedOf(), does not ask for.
+Criterion lostOf(const Criterion& criterion, const FinalizerCriterion& narrowed);
 // Returns true if a CriticalService guards less by the intent `now` than by `former`.
 bool isWeaker(DeletionIntent former, DeletionIntent now);
 // The same of the enforcement. Each of the two keeps the provider where the other does not
@@ -129,7 +127,7 @@ bool isWeaker(DeletionIntent former, DeletionIntent now);
 bool isWeaker(EnforcementMode former, EnforcementMode now);
 // The type whose CRD the criterion names; nullopt: it names none.
 std::optional<kube::GroupResource> definedBy(const Criterion& criterion);
-// "finalizer my.crd.group/super-important on coolresources.my.crd.group" (and " outside namespace a"),
+// "finalizer my.crd.group/super-important on coolresources.my.crd.group" (and " in namespace a"),
 // "customresourcedefinitions.apiextensions.k8s.io/x", "any coolresources.my.crd.group"
 std::string toString(const Criterion& criterion);
 // The criteria that stand in the service's manifest, without doubts; none of a spec that is not understood.
@@ -139,7 +137,11 @@ std::vector<Criterion> writtenCriteria(const CriticalService& service);
 std::string fieldOf(const CriticalService& service, size_t criterion);
 inline constexpr size_t kMostSeenTypes = 128;  // two for each criterion, as the CRD has it
 inline constexpr std::string_view kDependenciesField = "spec.guard.dependencies";
-inline constexpr std::string_view kExceptField = "exceptProviderNamespace";  // of a criterion's `finalizer`
+// The fields of a Finalizer criterion that set its scope.
+inline constexpr std::string_view kExceptField = "exceptProviderNamespace";
+inline constexpr std::string_view kNamespacesField = "namespaces";
+// Returns which of the two a scope is written as.
+std::string_view fieldOf(const kube::NamespaceScope& scope);
 std::string fieldOfDependency(size_t place);  // of a listed one: "spec.guard.dependencies[0]"
 
 // A manifest into a CriticalService: every unknown type, missing or double union member, empty name and

@@ -70,7 +70,6 @@ DeferralMode readDeferralMode(const kube::Value& manifest) {
   return DeferralMode::Controllers;
 }
 
-// Entries under the former name, status.putOff, are read until they are written again under this one.
 DeferredDeletions readDeferredDeletions(const kube::Value& manifest) {
   DeferredDeletions all;
   for (const std::string_view field : {"deferredDeletionsDropped", "putOffDropped"}) {
@@ -78,10 +77,8 @@ DeferredDeletions readDeferredDeletions(const kube::Value& manifest) {
     if (dropped != nullptr && dropped->asInteger() != nullptr)
       all.dropped = std::max(all.dropped, *dropped->asInteger());
   }
-  for (const std::string_view field : {"deferredDeletions", "putOff"}) {
-    const kube::Value* list = manifest.at({"status", field});
-    if (list == nullptr || list->asList() == nullptr) continue;
-    for (const kube::Value& item : *list->asList()) {
+  for (const std::string_view field : kDeferredDeletionFields) {
+    for (const kube::Value& item : kube::listAt(manifest, {"status", field})) {
       DeferredDeletion deletion = readDeletion(item);
       const kube::ObjectKey& object = deletion.object;
       if (object.type.resource.empty() || object.name.empty() || deletion.uid.empty()) continue;

@@ -2,6 +2,7 @@
 // status.deferredDeletions records it for every replica.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -17,6 +18,10 @@ namespace lastout::criticalservice {
 // provider's ancestors, and the dependencies (criticalservice/dependencies.h bounds their number).
 inline constexpr size_t kMostDeferredDeletions = 256;
 inline constexpr size_t kMostOwners = 64;
+
+// The lists in the status that hold deletions: entries under the former name are read until they are written
+// again under the present one.
+inline constexpr std::array<std::string_view, 2> kDeferredDeletionFields{"deferredDeletions", "putOff"};
 
 // spec.deferredDeletions: whose denied deletions lastout defers, and runs once it allows them.
 enum class DeferralMode : uint8_t {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kube/namespace_scope.h"
 #include "kube/object.h"
 
 namespace lastout::criticalservice {
@@ -32,6 +33,7 @@ struct FinalizerRemover {
   bool isWeak = false;
   bool isDeclared = false;                  // a CriticalService says so
   std::vector<kube::ObjectKey> setOn = {};  // on these, metadata.managedFields say that it set the finalizer
+  kube::NamespaceScope scope = {};          // the objects of the type that this is about
 };
 
 // A finalizer that no workload is known to remove from the objects of a type.

@@ -18,7 +18,7 @@ constexpr std::string_view kUserOfAccount = "system:serviceaccount:";
 constexpr std::string_view kGroupOfAccounts = "system:serviceaccounts:";
 
 bool hasReadsLabel(const kube::Labels& labels) {
-  const auto found = labels.find(kReadsLabel);
+  const auto found = labels.find(kube::kReadsLabel);
   return found != labels.end() && found->second == "true";
 }
 
@@ -148,7 +148,7 @@ void GrantedRights::addConcerned(const Binding& binding, std::set<std::string>& 
 // It aggregates what lastout reads by.
 bool GrantedRights::isForReading(const kube::ObjectKey& role) const {
   if (role.type != kube::kClusterRoles || !aggregating_.contains(role.name)) return false;
-  return collects(clusterRoles_.at(role.name), {{std::string(kReadsLabel), "true"}});
+  return collects(clusterRoles_.at(role.name), {{std::string(kube::kReadsLabel), "true"}});
 }
 
 // By way of the ClusterRoles that aggregate it, and those that aggregate them.

@@ -15,9 +15,6 @@
 
 namespace lastout::criticalservice {
 
-// Kubernetes adds the rules of every ClusterRole with this label, "true", to those that lastout reads by.
-inline constexpr std::string_view kReadsLabel = "lastout.dev/aggregate-to-reads";
-
 // In a set of namespaces: providers in all of them are concerned.
 inline constexpr const char* kEveryNamespace = "*";
 

@@ -1,6 +1,7 @@
 // parse() and parseStanding(): a CriticalService's manifest; every finding names its field.
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +19,8 @@ namespace {
 using kube::Fields;
 
 constexpr size_t kMostCriteria = 64;
-constexpr size_t kMostListed = 64;  // dependencies
+constexpr size_t kMostListed = 64;      // dependencies
+constexpr size_t kMostNamespaces = 64;  // of one criterion
 
 // Reads one manifest; errors gather in errors_.
 class ServiceParser {
@@ -43,7 +45,9 @@ class ServiceParser {
   std::optional<Criterion> readCriterion(Fields& fields);
   std::optional<Criterion> readFinalizer(Fields fields, bool metIfNotInstalled);
   void refuseDuplicates(Fields& spec, const std::vector<std::optional<Criterion>>& criteria);
-  void refuseException(Fields& fields, const kube::GroupResource& type);
+  kube::NamespaceScope readScope(Fields& fields);
+  kube::NamespaceScope readNamespaces(Fields namespaces);
+  void refuseScope(Fields& fields, std::string_view field, const kube::GroupResource& type);
   static void refuseUnwatched(Fields& fields, const kube::GroupResource& type, const std::string& finalizer);
   void refuseSelfBlocking(Fields& fields, const kube::ObjectKey& named);
 
@@ -232,10 +236,11 @@ std::optional<Criterion> ServiceParser::readCriterion(Fields& fields) {
     return finalizer ? readFinalizer(std::move(*finalizer), metIfNotInstalled) : std::nullopt;
   if (!specific) return std::nullopt;
   const std::optional<kube::ObjectKey> key = readObject(*specific);
-  if (specific->any(kExceptField) != nullptr) {
-    specific->fail(kExceptField, specific->pathOf(kExceptField) +
-                                     " must be left out: a SpecificResource names one object, and has no "
-                                     "others to leave out");
+  for (const std::string_view field : {kExceptField, kNamespacesField}) {
+    if (specific->any(field) != nullptr)
+      specific->fail(field, specific->pathOf(field) +
+                                " must be left out: a SpecificResource names one object, and has no "
+                                "others");
   }
   specific->finish();
   if (!key) return std::nullopt;
@@ -251,29 +256,57 @@ std::optional<Criterion> ServiceParser::readFinalizer(Fields fields, bool metIfN
                                      " is no finalizer's name, which looks like example.com/clean-up");
     name.clear();
   }
-  const bool excepts = fields.boolean(kExceptField).value_or(false);
+  kube::NamespaceScope scope = readScope(fields);
   fields.finish();
   if (!type || name.empty()) return std::nullopt;
   if (checked_) refuseUnwatched(fields, *type, name);
-  if (checked_ && excepts) refuseException(fields, *type);
+  if (checked_ && scope.kind != kube::NamespaceScope::Kind::All) refuseScope(fields, fieldOf(scope), *type);
   FinalizerCriterion criterion{std::move(*type), std::move(name), metIfNotInstalled};
-  if (excepts) criterion.exceptNamespace = service_.provider.namespaceName;
+  criterion.scope = std::move(scope);
   return criterion;
 }
 
-// Where there is nothing to leave out.
-void ServiceParser::refuseException(Fields& fields, const kube::GroupResource& type) {
+kube::NamespaceScope ServiceParser::readScope(Fields& fields) {
+  const std::string& home = service_.provider.namespaceName;
+  const bool excepts = fields.boolean(kExceptField).value_or(false);
+  std::optional<Fields> namespaces = fields.fields(kNamespacesField);
+  if (namespaces && excepts)
+    fields.fail(kExceptField, fields.pathOf(kExceptField) + " does not go with " +
+                                  fields.pathOf(kNamespacesField) + ": write one of the two");
+  if (namespaces) return readNamespaces(std::move(*namespaces));
+  if (checked_ && excepts && home.empty() && !service_.provider.name.empty())
+    fields.fail(kExceptField,
+                fields.pathOf(kExceptField) + " must be left out: the provider is in no namespace");
+  return excepts && !home.empty() ? kube::NamespaceScope::outside(home) : kube::NamespaceScope();
+}
+
+kube::NamespaceScope ServiceParser::readNamespaces(Fields namespaces) {
+  const std::string& home = service_.provider.namespaceName;
+  const std::vector<std::string> listed = namespaces.strings("names");
+  const bool isHome = namespaces.boolean("sameAsProvider").value_or(false);
+  namespaces.finish();
+  for (const std::string& name : listed) checkName(namespaces, "names", kube::kNamespaces, name);
+  std::set<std::string> names(listed.begin(), listed.end());
+  if (names.size() < listed.size())
+    namespaces.fail("names", namespaces.pathOf("names") + " has a name twice");
+  if (isHome) names.insert(home);
+  if (names.size() > kMostNamespaces)
+    namespaces.fail("names",
+                    namespaces.path() + " has more than " + std::to_string(kMostNamespaces) + " namespaces");
+  if (listed.empty() && !isHome)
+    namespaces.fail("names", namespaces.path() + " says no namespace: give names, or sameAsProvider: true");
+  if (isHome && home.empty() && !service_.provider.name.empty())
+    namespaces.fail("sameAsProvider", namespaces.pathOf("sameAsProvider") +
+                                          " must be left out: the provider is in no namespace");
+  return kube::NamespaceScope::within(std::move(names));
+}
+
+// Refuses a scope where the type's objects are in no namespace.
+void ServiceParser::refuseScope(Fields& fields, std::string_view field, const kube::GroupResource& type) {
   const kube::ResourceType* known = types_.find(type);
-  std::string why;
-  if (service_.provider.name.empty()) return;  // it was not readable, and has its own message
-  if (service_.provider.namespaceName.empty()) {
-    why = "the provider is in no namespace";
-  } else if (known != nullptr && !known->namespaced && type != kube::kNamespaces) {
-    why = kube::toString(type) + " are cluster-scoped";
-  } else {
-    return;
-  }
-  fields.fail(kExceptField, fields.pathOf(kExceptField) + " must be left out: " + why);
+  if (known == nullptr || known->namespaced || type == kube::kNamespaces) return;
+  fields.fail(field,
+              fields.pathOf(field) + " must be left out: " + kube::toString(type) + " are cluster-scoped");
 }
 
 // Finalizers that say nothing about a controller's clean-up, or are not where finalizers are looked for.

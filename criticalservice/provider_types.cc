@@ -96,10 +96,6 @@ std::vector<kube::GroupResource> typesThatCanBeHeld() {
   return types;
 }
 
-std::string heldTypesInWords() {
-  std::vector<std::string> names;
-  for (const kube::GroupResource& type : typesThatCanBeHeld()) names.push_back(kube::toString(type));
-  return kube::listed(names);
-}
+std::string heldTypesInWords() { return kube::listed(kube::wordsOf(typesThatCanBeHeld())); }
 
 }  // namespace lastout::criticalservice

@@ -39,12 +39,21 @@ bool isTopWorkload(const kube::Object& object, const kube::ResourceMap& types) {
          });
 }
 
-bool names(const CriticalService& service, const OfType& what) {
-  const std::vector<Criterion> criteria = writtenCriteria(service);
-  return std::ranges::any_of(criteria, [&](const Criterion& criterion) {
+// Returns the scopes in which its criteria name the finalizer. A provider may also remove it from objects
+// that its criterion leaves out (exceptProviderNamespace).
+std::vector<kube::NamespaceScope> scopesOf(const CriticalService& service, const OfType& what) {
+  std::vector<kube::NamespaceScope> scopes;
+  for (const Criterion& criterion : writtenCriteria(service)) {
     const auto* one = std::get_if<FinalizerCriterion>(&criterion);
-    return one != nullptr && one->type == what.first && one->finalizerName == what.second;
-  });
+    if (one == nullptr || one->type != what.first || one->finalizerName != what.second) continue;
+    const bool isOfSome = one->scope.kind == kube::NamespaceScope::Kind::Within;
+    scopes.push_back(isOfSome ? one->scope : kube::NamespaceScope());
+  }
+  return scopes;
+}
+
+bool isIn(const FinalizerRemover& remover, const kube::Object& object) {
+  return remover.scope.includes(remover.from, object.key.namespaceName, object.key.name);
 }
 
 // The names of a workload, and of the containers of its Pods.
@@ -123,24 +132,42 @@ void RemoverFinder::addCarrier(const kube::GroupResource& type, const kube::Obje
 std::vector<FinalizerRemover> RemoverFinder::removersIn(const OfType& what, const Found& found) {
   std::vector<FinalizerRemover> removers;
   for (const auto& [workload, evidence] : found)
-    removers.push_back({workload, what.second, what.first, evidence.text, evidence.isWeak,
-                        evidence.isDeclared, evidence.setOn});
+    removers.push_back(
+        {workload, what.second, what.first, evidence.text, evidence.isWeak, false, evidence.setOn});
   return removers;
 }
 
 std::vector<FinalizerRemover> RemoverFinder::all() const {
   std::vector<FinalizerRemover> all;
-  for (const auto& [what, carriers] : carriers_)
-    std::ranges::move(removersIn(what, find(what, representativesOf(what, carriers))),
-                      std::back_inserter(all));
+  for (const auto& [what, carriers] : carriers_) {
+    std::vector<FinalizerRemover> declared = byServices(what);
+    const Undeclared rest = undeclared(what, carriers, declared);
+    std::ranges::move(declared, std::back_inserter(all));
+    if (rest.objects.empty()) continue;
+    for (FinalizerRemover& remover : removersIn(what, find(what, rest))) {
+      remover.scope = rest.scope;
+      all.push_back(std::move(remover));
+    }
+  }
   return all;
+}
+
+RemoverFinder::Undeclared RemoverFinder::undeclared(const OfType& what, const Objects& carriers,
+                                                    const std::vector<FinalizerRemover>& declared) const {
+  Undeclared rest{representativesOf(what, carriers), {}};
+  for (const FinalizerRemover& one : declared) {
+    std::erase_if(rest.objects, [&](const kube::Object* object) { return isIn(one, *object); });
+    rest.scope = minus(rest.scope, one.scope);
+  }
+  return rest;
 }
 
 std::vector<UnremovedFinalizer> RemoverFinder::unremoved(std::string_view where) const {
   std::vector<UnremovedFinalizer> all;
   for (const auto& [what, carriers] : carriers_) {
-    const Objects about = representativesOf(what, carriers);
-    if (find(what, about).empty()) all.push_back({what.second, what.first, lookedFor(what, about, where)});
+    const Undeclared rest = undeclared(what, carriers, byServices(what));
+    if (!rest.objects.empty() && find(what, rest).empty())
+      all.push_back({what.second, what.first, lookedFor(what, rest.objects, where)});
   }
   return all;
 }
@@ -148,7 +175,9 @@ std::vector<UnremovedFinalizer> RemoverFinder::unremoved(std::string_view where)
 std::vector<FinalizerRemover> RemoverFinder::of(const kube::Object& object,
                                                 const std::string& finalizer) const {
   const OfType what{object.key.type, finalizer};
-  return removersIn(what, find(what, {&object}));
+  std::vector<FinalizerRemover> declared = byServices(what);
+  std::erase_if(declared, [&](const FinalizerRemover& one) { return !isIn(one, object); });
+  return declared.empty() ? removersIn(what, find(what, {{&object}, {}})) : declared;
 }
 
 std::vector<FinalizerRemover> RemoverFinder::settersOf(const kube::Object& object) const {
@@ -163,7 +192,8 @@ std::string RemoverFinder::lookedFor(const kube::Object& object, const std::stri
 }
 
 bool RemoverFinder::isOfService(const OfType& what) const {
-  return std::ranges::any_of(services_, [&](const auto& service) { return names(service, what); });
+  return std::ranges::any_of(services_,
+                             [&](const auto& service) { return !scopesOf(service, what).empty(); });
 }
 
 std::string RemoverFinder::accountWithoutRight(const kube::Object& workload,
@@ -185,24 +215,37 @@ RemoverFinder::Objects RemoverFinder::representativesOf(const OfType& what, cons
   return some;
 }
 
-RemoverFinder::Found RemoverFinder::find(const OfType& what, const Objects& about) const {
-  Found found = byServices(what);
-  if (found.empty()) found = byManagers(what, By::Update);
-  if (found.empty()) found = byRoles(what, about, true);
-  if (found.empty()) found = byUpdates(what, about);
-  if (found.empty()) found = byRoles(what, about, false);
-  return found.empty() ? byManagers(what, By::Apply) : found;
+RemoverFinder::Found RemoverFinder::find(const OfType& what, const Undeclared& about) const {
+  Found found = byManagers(what, By::Update, about.scope);
+  if (found.empty()) found = byRoles(what, about.objects, true);
+  if (found.empty()) found = byUpdates(what, about.objects);
+  if (found.empty()) found = byRoles(what, about.objects, false);
+  return found.empty() ? byManagers(what, By::Apply, about.scope) : found;
 }
 
-RemoverFinder::Found RemoverFinder::byServices(const OfType& what) const {
-  Found found;
+// In the order of their workloads, each scope of a workload once.
+std::vector<FinalizerRemover> RemoverFinder::byServices(const OfType& what) const {
+  std::vector<FinalizerRemover> declared;
   for (const CriticalService& service : services_) {
     const auto provider = objects_.find(service.provider);
     if (provider == objects_.end() || !hasPodsInMachine(provider->first.type)) continue;
-    if (names(service, what))
-      found.emplace(service.provider, Evidence{nameInWords(service.meta.name) + " says so", false, true});
+    for (kube::NamespaceScope& scope : scopesOf(service, what)) {
+      const bool isKnown = std::ranges::any_of(declared, [&](const FinalizerRemover& one) {
+        return one.workload == service.provider && covers(one.scope, scope);
+      });
+      if (!isKnown)
+        declared.push_back({service.provider,
+                            what.second,
+                            what.first,
+                            nameInWords(service.meta.name) + " says so",
+                            false,
+                            true,
+                            {},
+                            std::move(scope)});
+    }
   }
-  return found;
+  std::ranges::stable_sort(declared, {}, &FinalizerRemover::workload);
+  return declared;
 }
 
 // Those of that name or, if there is none, those whose whole name is a part of it, between hyphens, and that
@@ -222,12 +265,18 @@ Objects RemoverFinder::workloadsCalled(const std::string& manager, const kube::O
   return called;
 }
 
-RemoverFinder::Found RemoverFinder::byManagers(const OfType& what, By by) const {
+RemoverFinder::Found RemoverFinder::byManagers(const OfType& what, By by,
+                                               const kube::NamespaceScope& scope) const {
   Found found;
   const std::map<OfType, Managers>& all = by == By::Apply ? applied_ : updated_;
   const auto managers = all.find(what);
   if (managers == all.end()) return found;
-  for (const auto& [manager, carriers] : managers->second) {
+  for (const auto& [manager, everywhere] : managers->second) {
+    Objects carriers = everywhere;
+    std::erase_if(carriers, [&](const kube::Object* carrier) {
+      return !scope.includes(what.first, carrier->key.namespaceName, carrier->key.name);
+    });
+    if (carriers.empty()) continue;
     const kube::ObjectKey updated = carrierOf(what, *carriers.front());
     const Objects called = workloadsCalled(manager, updated);
     // If two workloads have that name, nothing tells which of them set it.
@@ -304,7 +353,7 @@ std::string RemoverFinder::lookedFor(const OfType& what, const Objects& about, s
 
 void RemoverFinder::addNearServices(const OfType& what, std::vector<std::string>& clauses) const {
   for (const CriticalService& service : services_)
-    if (names(service, what))
+    if (!scopesOf(service, what).empty())
       clauses.push_back(nameInWords(service.meta.name) + " names it, but its provider " +
                         kube::toString(service.provider) + " is not there, or runs no Pods");
 }

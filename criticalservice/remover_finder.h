@@ -29,7 +29,7 @@ class RemoverFinder {
   // Returns the removers of all finalizers that the objects carry, by type, finalizer and workload. Those of
   // builtInRemoverOf() have none here. Only the strongest evidence that there is counts, with each workload
   // to which it points:
-  // 1. a CriticalService that names the finalizer and its provider;
+  // 1. a CriticalService that names the finalizer and its provider, in the namespaces of its criterion;
   // 2. metadata.managedFields of an object, if the manager that set the finalizer has the name of exactly one
   //    workload, or of a container of one, and did not apply it. A name that many controllers have counts
   //    only for a workload that may update the object, as far as its roles are known. Where nothing has the
@@ -64,7 +64,6 @@ class RemoverFinder {
   struct Evidence {
     std::string text;
     bool isWeak = false;
-    bool isDeclared = false;
     std::vector<kube::ObjectKey> setOn = {};
   };
   // Which managers set a finalizer, each with the objects on which it did.
@@ -77,12 +76,21 @@ class RemoverFinder {
                   const std::vector<std::string>& finalizers);
   void addManagers(const OfType& what, const kube::Object& carrier);
 
-  // `about`: objects with the finalizer of which it is asked.
-  Found find(const OfType& what, const Objects& about) const;
+  // Objects with a finalizer of which no CriticalService says who removes it, and the scope that they are in.
+  struct Undeclared {
+    Objects objects;
+    kube::NamespaceScope scope;
+  };
+
+  Found find(const OfType& what, const Undeclared& about) const;
+  // Returns those of representativesOf() that are in the scope of none of `declared`, which byServices()
+  // returned.
+  Undeclared undeclared(const OfType& what, const Objects& carriers,
+                        const std::vector<FinalizerRemover>& declared) const;
   // Returns one of them for each namespace, where rights do not depend on names.
   Objects representativesOf(const OfType& what, const Objects& carriers) const;
-  Found byServices(const OfType& what) const;
-  Found byManagers(const OfType& what, By by) const;
+  std::vector<FinalizerRemover> byServices(const OfType& what) const;
+  Found byManagers(const OfType& what, By by, const kube::NamespaceScope& scope) const;
   Found byRoles(const OfType& what, const Objects& about, bool mayUpdate) const;
   Found byUpdates(const OfType& what, const Objects& about) const;
   template <class RoleFor>

@@ -29,6 +29,14 @@ bool waitsForCrd(const CriticalService& service, const kube::GroupResource& type
   });
 }
 
+// True when criteria of the service wait for each of these Namespaces to be gone.
+bool waitsForAllOf(const CriticalService& service, const std::set<std::string>& namespaces) {
+  return std::ranges::all_of(namespaces, [&](const std::string& name) {
+    return std::ranges::any_of(service.criteria,
+                               [&](const Criterion& criterion) { return isNamespace(criterion, name); });
+  });
+}
+
 // The type whose CRD that criterion names, unless another criterion is about the type itself.
 std::optional<kube::GroupResource> definedByOneOf(const CriticalService& service, size_t index) {
   const auto defined = definedBy(service.criteria[index]);
@@ -38,13 +46,22 @@ std::optional<kube::GroupResource> definedByOneOf(const CriticalService& service
   return isNamed ? std::nullopt : defined;
 }
 
+void reportIfAbsent(kube::Errors& found, const ValidationContext& context, const kube::ObjectKey& object,
+                    std::string warning) {
+  if (context.ifAbsent)
+    context.ifAbsent(object, std::move(warning));
+  else
+    report(found, std::move(warning));
+}
+
 void warnNotInstalled(kube::Errors& found, std::string_view path, const kube::GroupResource& type,
-                      const kube::ResourceMap& types) {
+                      const kube::ResourceMap& types, const ValidationContext& context) {
   if (types.find(type) != nullptr) return;
   std::vector<std::string> names;
   for (const kube::ResourceType& known : types.types()) names.push_back(kube::toString(known.type));
-  report(found, std::string(path) + ": " + kube::toString(type) + " is not installed" +
-                    kube::didYouMean(kube::toString(type), {names.begin(), names.end()}));
+  reportIfAbsent(found, context, kube::crdKey(type),
+                 std::string(path) + ": " + kube::toString(type) + " is not installed" +
+                     kube::didYouMean(kube::toString(type), {names.begin(), names.end()}));
 }
 
 void warnOpenWindow(kube::Errors& found, const CriticalService& service, size_t index,
@@ -53,7 +70,14 @@ void warnOpenWindow(kube::Errors& found, const CriticalService& service, size_t 
   if (finalizer == nullptr || waitsForCrd(service, finalizer->type)) return;
   const std::string window =
       "another of " + kube::toString(finalizer->type) +
+      kube::inWords(finalizer->scope, kube::kMostNamedNamespaces) +
       " may be created between the last look and the provider's deletion, and would get stuck";
+  // The CRD stays for the objects of other namespaces.
+  if (finalizer->scope.kind == kube::NamespaceScope::Kind::Within) {
+    if (!waitsForAllOf(service, finalizer->scope.names))
+      report(found, criterionPath(index) + ": " + window + "; only the end of its namespace excludes that");
+    return;
+  }
   const kube::ResourceType* known = types.find(finalizer->type);
   // What to do comes first: API servers cut off what is long.
   report(found, criterionPath(index) + ": " +
@@ -71,9 +95,10 @@ void warnSameNamespace(kube::Errors& found, const CriticalService& service, size
   const Criterion& criterion = service.criteria[index];
   const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
   const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
+  // Somebody who lists namespaces has chosen the provider's own on purpose.
   const bool inHome = specific != nullptr ? specific->object.namespaceName == home
-                                          : finalizer->exceptNamespace.empty() && context.carriedIn &&
-                                                context.carriedIn(*finalizer, home);
+                                          : finalizer->scope.kind == kube::NamespaceScope::Kind::All &&
+                                                context.carriedIn && context.carriedIn(*finalizer, home);
   if (!inHome) return;
   report(found,
          criterionPath(index) + ": " +
@@ -96,7 +121,9 @@ void warnExcludedNamespace(kube::Errors& found, const CriticalService& service) 
 void warnMissingProvider(kube::Errors& found, const CriticalService& service,
                          const ValidationContext& context) {
   if (!context.exists || context.exists(service.provider)) return;
-  report(found, missingProvider(service.provider));
+  reportIfAbsent(found, context, service.provider,
+                 "spec.provider: " + kube::toString(service.provider) +
+                     " does not exist: nothing is guarded until it does");
 }
 
 void warnStrangeFinalizer(kube::Errors& found, const CriticalService& service, size_t index,
@@ -123,17 +150,14 @@ ValidationContext contextIn(const graph::Graph& graph) {
               },
           .finalizers =
               [&graph](const kube::GroupResource& type) {
-                std::set<std::string, std::less<>> found;
-                for (const graph::ObjectId object : objectsOf(graph, type)) {
-                  for (const std::string_view finalizer : graph.finalizers(object)) found.emplace(finalizer);
-                }
-                return std::vector<std::string>(found.begin(), found.end());
+                const auto id = graph.findType(type);
+                std::vector<std::string> found;
+                for (const std::string_view finalizer :
+                     id ? graph.finalizersOf(*id, SIZE_MAX) : std::vector<std::string_view>())
+                  found.emplace_back(finalizer);
+                std::ranges::sort(found);
+                return found;
               }};
-}
-
-std::string missingProvider(const kube::ObjectKey& provider) {
-  return "spec.provider: " + kube::toString(provider) +
-         " is not there, and what is not there holds nothing up";
 }
 
 kube::Errors validateNew(const CriticalService& service, std::string_view ownNamespace) {
@@ -182,12 +206,12 @@ kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& t
            "spec.deferredDeletions: Always defers no person's deletion here: lastout serve runs without "
            "--client-ca, and cannot prove who asks. Whoever is denied asks again");
   warnExcludedNamespace(found, service);
-  warnNotInstalled(found, "spec.provider", service.provider.type, types);
+  warnNotInstalled(found, "spec.provider", service.provider.type, types, context);
   warnMissingProvider(found, service, context);
   for (size_t i = 0; i < service.criteria.size(); ++i) {
-    warnNotInstalled(found, criterionPath(i), typeOf(service.criteria[i]), types);
+    warnNotInstalled(found, criterionPath(i), typeOf(service.criteria[i]), types, context);
     if (const auto defined = definedByOneOf(service, i))
-      warnNotInstalled(found, criterionPath(i), *defined, types);
+      warnNotInstalled(found, criterionPath(i), *defined, types, context);
     warnOpenWindow(found, service, i, types);
     warnStrangeFinalizer(found, service, i, context);
     warnSameNamespace(found, service, i, context);

@@ -27,6 +27,9 @@ struct ValidationContext {
   // Some object in the namespace carries the finalizer.
   std::function<bool(const FinalizerCriterion&, std::string_view namespaceName)> carriedIn;
   std::function<std::vector<std::string>(const kube::GroupResource&)> finalizers;  // of all its objects
+  // Takes each warning that is true only while that object is not there, for whoever has to ask the API
+  // server first; empty: it is reported as the others.
+  std::function<void(const kube::ObjectKey&, std::string)> ifAbsent = {};
   bool personsCount = true;  // lastout can prove that persons have asked for what it denied
 };
 // Returns what the graph knows, which must outlive it. An object of a type that is not known well enough
@@ -35,9 +38,6 @@ ValidationContext contextIn(const graph::Graph& graph);
 
 // lastout does not review what is in it: a control plane must not wait for what it runs.
 inline constexpr std::string_view kExcludedNamespace = "kube-system";
-
-// The warning that a service's provider is not there.
-std::string missingProvider(const kube::ObjectKey& provider);
 
 // What a person should know although it is accepted, of a service that guards something: a provider in the
 // excluded namespace; `deferredDeletions: Always` where persons do not count; a type that is not installed; a

@@ -1,5 +1,5 @@
-// Algorithms over a whole graph, for snapshots: strongly connected components (by Boost.Graph), the order of
-// deletion, cycles, and what is reached from an object.
+// Algorithms over a whole graph, for snapshots: strongly connected components (by Boost.Graph),
+// cycles, and what is reached from an object.
 #pragma once
 
 #include <cstddef>
@@ -20,18 +20,6 @@ struct Components {
 
 // Takes about a third of a second for a million objects: for snapshots.
 Components components(const Graph& graph);
-
-// Wave 0 goes after nothing; a wave may go when the ones before it are gone: instances, then their provider,
-// then its namespace. Objects of one cycle share a wave, as if they could go together; they cannot, so they
-// are listed.
-struct Waves {
-  std::vector<uint32_t> of;       // by ObjectId; kNone: not present
-  std::vector<uint32_t> sizes;    // by wave: how many objects
-  std::vector<ObjectId> inCycle;  // objects that go after themselves
-};
-
-// A topological sort of the graph's condensation.
-Waves deletionOrder(const Graph& graph);
 
 struct Cycle {
   // A shortest way round from the first vertex by name: each edge's target is the next one's source, and the

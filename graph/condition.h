@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "kube/namespace_scope.h"
 #include "kube/object_key.h"
 
 namespace lastout::graph {
@@ -41,24 +42,20 @@ struct Condition {
     Instances,         // every object of `type` is a holder
   };
   Kind kind = Kind::Object;
-  kube::GroupResource type;   // not for NamespaceContent
-  std::string finalizer;      // Finalizer only
-  std::string namespaceName;  // Object only
-  std::string name;           // Object and NamespaceContent
-  std::string uid;            // Object only; when set, only the object with this uid is a holder
-  // Finalizer only; when set, neither the Namespace of this name nor what is in it is a holder.
-  std::string exceptNamespace = {};
+  kube::GroupResource type;         // not for NamespaceContent
+  std::string finalizer;            // Finalizer only
+  std::string namespaceName;        // Object only
+  std::string name;                 // Object and NamespaceContent
+  std::string uid;                  // Object only; when set, only the object with this uid is a holder
+  kube::NamespaceScope scope = {};  // Finalizer only: objects outside of it are no holders
   auto operator<=>(const Condition&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 errs
 };
 
-// True if the condition leaves out an object of its type, by Condition::exceptNamespace.
+// True if the condition leaves out an object of its type, by Condition::scope.
 bool leavesOut(const Condition& condition, std::string_view namespaceName, std::string_view name);
 
-// Stands in words before the name of a namespace that is left out.
-inline constexpr std::string_view kOutsideNamespace = " outside namespace ";
-
 // The condition's subject in words: "finalizer my.crd.group/super-important on coolresources.my.crd.group"
-// (and " outside namespace a" if that is left out), "existence of
+// (and " in namespace a" or " outside namespace a"), "existence of
 // customresourcedefinitions.apiextensions.k8s.io/x", "content of namespace a", "instances of pods", "what is
 // meant by x".
 std::string toString(const Condition& condition);

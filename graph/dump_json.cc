@@ -60,7 +60,9 @@ OrderedJson conditionJson(const Graph& graph, ConditionId id) {
     json["resource"] = condition.type.resource;
   }
   if (condition.kind == Condition::Kind::Finalizer) json["finalizer"] = condition.finalizer;
-  if (!condition.exceptNamespace.empty()) json["exceptNamespace"] = condition.exceptNamespace;
+  if (condition.scope.kind == kube::NamespaceScope::Kind::Within) json["namespaces"] = condition.scope.names;
+  if (condition.scope.kind == kube::NamespaceScope::Kind::Outside)
+    json["exceptNamespace"] = *condition.scope.names.begin();
   if (const std::optional<ObjectId> target = graph.target(id))
     json["object"] = idOf(graph, vertexOf(*target));
   if (!condition.uid.empty()) json["uid"] = condition.uid;

@@ -175,7 +175,7 @@ void OutEdges::skipLeftOut() {
   const ConditionRecord& condition = tables_->conditions[source_ - tables_->nodes.slots()];
   while (step_ == Step::Carriers && leavesOut(*tables_, condition, inner_)) {
     const Node& node = tables_->nodes[inner_];
-    const bool isWholeClass = tables_->classes[node.objectClass].namespaceNumber == condition.exceptNamespace;
+    const bool isWholeClass = !areNamespaces(*tables_, tables_->classes[node.objectClass]);
     target_ = inner_ = isWholeClass ? kNone : node.next;
     if (inner_ == kNone) nextClass();
   }
@@ -202,9 +202,9 @@ void visitConditionsHeld(const Graph& graph, uint32_t object, const Visit& visit
   for (uint32_t at = objectClass.firstMembership; at != kNone; at = tables.memberships[at].nextInClass) {
     const Carrier& carrier = tables.carriers[tables.memberships[at].carrier];
     hold(carrier.condition);
-    for (uint32_t excepting = carrier.firstExcepting; excepting != kNone;
-         excepting = tables.conditions[excepting].nextOfTarget) {
-      if (!leavesOut(tables, tables.conditions[excepting], object)) hold(excepting);
+    for (uint32_t scoped = carrier.firstScoped; scoped != kNone;
+         scoped = tables.conditions[scoped].nextOfTarget) {
+      if (!leavesOut(tables, tables.conditions[scoped], object)) hold(scoped);
     }
   }
   if (node.extra == kNone) return;

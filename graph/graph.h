@@ -132,8 +132,13 @@ class Graph {
   std::optional<TypeId> findType(const kube::GroupResource& type) const;
   kube::GroupResource type(TypeId type) const;
   Knowledge knowledge(TypeId type) const;
-  uint32_t objectCount(TypeId type) const;             // present ones
-  std::vector<ObjectId> objectsOf(TypeId type) const;  // the same
+  uint32_t objectCount(TypeId type) const;                                  // present ones
+  uint32_t objectCount(TypeId type, std::string_view namespaceName) const;  // those in the namespace
+  std::vector<ObjectId> objectsOf(TypeId type) const;                       // the same
+  // Returns up to `limit` of the finalizers that present objects of the type have.
+  std::vector<std::string_view> finalizersOf(TypeId type, size_t limit) const;
+  // Returns true if an object of the type has the finalizer, or has had it since a condition names it.
+  bool wasHeld(TypeId type, std::string_view finalizer) const;
 
   // --- reading objects
 
@@ -209,7 +214,8 @@ inline uint32_t Graph::holders(ConditionId condition) const {
   const ConditionRecord& record = tables_.conditions[static_cast<uint32_t>(condition)];
   switch (record.kind) {
     case Condition::Kind::Finalizer:
-      return tables_.carriers[record.subject].holders - record.leftOut;
+      if (record.scope == kube::NamespaceScope::Kind::Within) return record.named;
+      return tables_.carriers[record.subject].holders - record.named;
     case Condition::Kind::NamespaceContent:
       return tables_.namespaces[record.subject].objects;
     case Condition::Kind::Instances:

@@ -69,7 +69,31 @@ std::vector<ObjectId> Graph::objectsOf(TypeId type) const {
   return objects;
 }
 
+std::vector<std::string_view> Graph::finalizersOf(TypeId type, size_t limit) const {
+  std::vector<std::string_view> finalizers;
+  for (uint32_t at = tables_.types[number(type)].firstCarrier; at != kNone && finalizers.size() < limit;
+       at = tables_.carriers[at].nextInType) {
+    if (tables_.carriers[at].holders > 0)
+      finalizers.push_back(tables_.strings.view(tables_.carriers[at].finalizer));
+  }
+  return finalizers;
+}
+
+bool Graph::wasHeld(TypeId type, std::string_view finalizer) const {
+  const uint32_t carrier = findCarrier(tables_, number(type), finalizer);
+  return carrier != kNone && tables_.carriers[carrier].wasHeld;
+}
+
 uint32_t Graph::objectCount(TypeId type) const { return tables_.types[number(type)].objects; }
+
+uint32_t Graph::objectCount(TypeId type, std::string_view namespaceName) const {
+  const uint32_t space = findNamespace(tables_, namespaceName);
+  uint32_t count = 0;
+  for (uint32_t at = space == kNone ? kNone : tables_.namespaces[space].firstClass; at != kNone;
+       at = tables_.classes[at].nextInNamespace)
+    count += tables_.classes[at].type == number(type) ? tables_.classes[at].objects : 0;
+  return count;
+}
 
 bool Graph::isLive(ObjectId object) const { return (tables_.nodes[number(object)].flags & Node::kLive) != 0; }
 
@@ -185,8 +209,7 @@ Condition Graph::condition(ConditionId condition) const {
   switch (record.kind) {
     case Condition::Kind::Finalizer:
       result.finalizer = tables_.strings.view(tables_.carriers[record.subject].finalizer);
-      if (record.exceptNamespace != kNone)
-        result.exceptNamespace = tables_.strings.view(tables_.namespaces[record.exceptNamespace].name);
+      result.scope = scopeOf(tables_, record);
       break;
     case Condition::Kind::Object: {
       const ObjectView view = object(ObjectId{record.subject});

@@ -122,9 +122,12 @@ uint32_t acquireCarrier(Tables& tables, uint32_t type, std::string_view finalize
     carrier.type = type;
     carrier.finalizer = tables.strings.add(finalizer);
     carrier.hash = hash;
+    carrier.nextInType = tables.types[type].firstCarrier;
     acquireType(tables, type);
     number = tables.carriers.add(carrier);
     tables.carrierIndex.insert(hash, number);
+    if (carrier.nextInType != kNone) tables.carriers.write(carrier.nextInType).previousInType = number;
+    tables.types.write(type).firstCarrier = number;
   }
   ++tables.carriers.write(number).uses;
   return number;
@@ -134,6 +137,13 @@ void releaseCarrier(Tables& tables, uint32_t carrier) {
   Carrier& record = tables.carriers.write(carrier);
   LASTOUT_INVARIANT(record.uses > 0);
   if (--record.uses > 0) return;
+  if (record.previousInType != kNone) {
+    tables.carriers.write(record.previousInType).nextInType = record.nextInType;
+  } else {
+    tables.types.write(record.type).firstCarrier = record.nextInType;
+  }
+  if (record.nextInType != kNone)
+    tables.carriers.write(record.nextInType).previousInType = record.previousInType;
   tables.carrierIndex.erase(record.hash, carrier);
   tables.strings.release(record.finalizer);
   releaseType(tables, record.type);
@@ -162,7 +172,9 @@ void addMemberships(Tables& tables, uint32_t objectClass, uint32_t type,
     membership.nextInClass = next;
     membership.nextInCarrier = tables.carriers[membership.carrier].firstMembership;
     next = tables.memberships.add(membership);
-    tables.carriers.write(membership.carrier).firstMembership = next;
+    Carrier& carrier = tables.carriers.write(membership.carrier);
+    carrier.firstMembership = next;
+    carrier.wasHeld = true;
     if (membership.nextInCarrier != kNone) {
       tables.memberships.write(membership.nextInCarrier).previousInCarrier = next;
     }
@@ -267,11 +279,11 @@ void add(uint32_t& count, uint32_t difference) {
   count += difference;
 }
 
-// The count of the condition on this carrier that leaves out the node, if there is one.
-void countLeftOut(Tables& tables, uint32_t carrier, uint32_t node, uint32_t difference) {
-  if (tables.carriers[carrier].firstExcepting == kNone) return;
-  const uint32_t excepting = findExcepting(tables, carrier, findPartOf(tables, node));
-  if (excepting != kNone) add(tables.conditions.write(excepting).leftOut, difference);
+// The counts of the conditions on this carrier that name the node's namespace.
+void countNamed(Tables& tables, uint32_t carrier, uint32_t node, uint32_t difference) {
+  if (tables.carriers[carrier].firstScoped == kNone) return;
+  forEachNaming(tables, carrier, findPartOf(tables, node),
+                [&](uint32_t condition) { add(tables.conditions.write(condition).named, difference); });
 }
 
 // All counts of present objects that a node of this class is in.
@@ -281,30 +293,37 @@ void count(Tables& tables, const ObjectClass& record, uint32_t node, uint32_t di
   for (uint32_t membership = record.firstMembership; membership != kNone;) {
     const Membership& member = tables.memberships[membership];
     add(tables.carriers.write(member.carrier).holders, difference);
-    countLeftOut(tables, member.carrier, node, difference);
+    countNamed(tables, member.carrier, node, difference);
     membership = member.nextInClass;
   }
 }
 
 }  // namespace
 
-uint32_t hashExcepting(const Tables& tables, uint32_t carrier, uint32_t namespaceNumber) {
+uint32_t hashNamed(const Tables& tables, uint32_t carrier, uint32_t namespaceNumber) {
   return finishHash(hashNumber(tables.hashSeed, uint64_t{carrier} << 32 | namespaceNumber));
 }
 
-uint32_t findExcepting(const Tables& tables, uint32_t carrier, uint32_t namespaceNumber) {
-  return tables.exceptingIndex.find(hashExcepting(tables, carrier, namespaceNumber), [&](uint32_t candidate) {
-    const ConditionRecord& condition = tables.conditions[candidate];
-    return condition.subject == carrier && condition.exceptNamespace == namespaceNumber;
-  });
+bool names(const Tables& tables, const ConditionRecord& condition, uint32_t namespaceNumber) {
+  if (condition.firstNamed == kNone) return false;
+  const uint32_t owner = tables.namedNamespaces[condition.firstNamed].condition;
+  const uint32_t hash = hashNamed(tables, condition.subject, namespaceNumber);
+  return tables.namedIndex.find(hash, [&](uint32_t number) {
+    const NamedNamespace& named = tables.namedNamespaces[number];
+    return named.condition == owner && named.namespaceNumber == namespaceNumber;
+  }) != kNone;
+}
+
+bool areNamespaces(const Tables& tables, const ObjectClass& objectClass) {
+  return tables.types[objectClass.type].semantics == Type::Semantics::Namespaces &&
+         tables.namespaces[objectClass.namespaceNumber].name == kEmptyString;
 }
 
 uint32_t findPartOf(const Tables& tables, uint32_t node) {
   const Node& object = tables.nodes[node];
   const ObjectClass& objectClass = tables.classes[object.objectClass];
-  const bool isNamespace = tables.types[objectClass.type].semantics == Type::Semantics::Namespaces &&
-                           tables.namespaces[objectClass.namespaceNumber].name == kEmptyString;
-  return isNamespace ? findNamespace(tables, tables.strings.view(object.name)) : objectClass.namespaceNumber;
+  return areNamespaces(tables, objectClass) ? findNamespace(tables, tables.strings.view(object.name))
+                                            : objectClass.namespaceNumber;
 }
 
 uint32_t findOrAddClass(Tables& tables, uint32_t type, std::string_view namespaceName, uint64_t namespaceHash,

@@ -27,11 +27,23 @@ uint32_t findCarrier(const Tables& tables, uint32_t type, std::string_view final
 uint32_t acquireCarrier(Tables& tables, uint32_t type, std::string_view finalizer);
 void releaseCarrier(Tables& tables, uint32_t carrier);
 
-// The condition on this carrier that leaves out this namespace; kNone: there is none.
-uint32_t findExcepting(const Tables& tables, uint32_t carrier, uint32_t namespaceNumber);
-uint32_t hashExcepting(const Tables& tables, uint32_t carrier, uint32_t namespaceNumber);
+uint32_t hashNamed(const Tables& tables, uint32_t carrier, uint32_t namespaceNumber);
+// Calls `visit` with each condition on this carrier that names this namespace.
+template <class Visit>
+void forEachNaming(const Tables& tables, uint32_t carrier, uint32_t namespaceNumber, const Visit& visit) {
+  tables.namedIndex.find(hashNamed(tables, carrier, namespaceNumber), [&](uint32_t number) {
+    const NamedNamespace& named = tables.namedNamespaces[number];
+    if (named.namespaceNumber == namespaceNumber && tables.conditions[named.condition].subject == carrier)
+      visit(named.condition);
+    return false;  // there may be more
+  });
+}
+// Whether the condition, which is on a carrier, names this namespace.
+bool names(const Tables& tables, const ConditionRecord& condition, uint32_t namespaceNumber);
+// Whether each object of the class is in the namespace of its own name: it is of Namespaces.
+bool areNamespaces(const Tables& tables, const ObjectClass& objectClass);
 // The namespace that the node is part of, in it or as its Namespace; kNone: one that nothing is in and
-// nothing leaves out.
+// nothing names.
 uint32_t findPartOf(const Tables& tables, uint32_t node);
 
 // The class of present objects of `type` in the namespace, with these finalizers (sorted, without

@@ -34,8 +34,7 @@ std::string_view toString(Knowledge knowledge) {
 kube::GroupResource notUnderstoodType() { return {std::string(kube::kLastoutGroup), "notunderstood"}; }
 
 bool leavesOut(const Condition& condition, std::string_view namespaceName, std::string_view name) {
-  const std::string& except = condition.exceptNamespace;
-  return !except.empty() && kube::isPartOfNamespace(except, condition.type, namespaceName, name);
+  return !condition.scope.includes(condition.type, namespaceName, name);
 }
 
 std::string toString(const Condition& condition) {
@@ -43,8 +42,7 @@ std::string toString(const Condition& condition) {
   switch (condition.kind) {
     case Condition::Kind::Finalizer:
       return "finalizer " + condition.finalizer + " on " + kube::toString(condition.type) +
-             (condition.exceptNamespace.empty() ? ""
-                                                : std::string(kOutsideNamespace) + condition.exceptNamespace);
+             kube::inWords(condition.scope, SIZE_MAX);
     case Condition::Kind::Object: {
       const kube::ObjectKey key{condition.type, condition.namespaceName, condition.name};
       return "existence of " + kube::toString(key) +
@@ -112,10 +110,7 @@ std::string namesNothing(const kube::ObjectPattern& pattern, const std::vector<k
 }  // namespace
 
 std::string someOf(const std::vector<kube::ObjectKey>& keys) {
-  std::vector<std::string> names;
-  names.reserve(keys.size());
-  for (const kube::ObjectKey& key : keys) names.push_back(kube::toString(key));
-  return kube::listed(names, kMostNamed);
+  return kube::listed(kube::wordsOf(keys), kMostNamed);
 }
 
 kube::Result<FoundObject> findObject(const Graph& graph, std::string_view reference,

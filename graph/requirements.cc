@@ -20,27 +20,54 @@ uint32_t findOnNode(const Tables& tables, uint32_t node, std::string_view uidTex
   return at;
 }
 
-// The condition on this carrier that leaves out this namespace, or none if that is empty; or kNone.
-uint32_t findOnCarrier(const Tables& tables, uint32_t carrier, std::string_view exceptNamespace) {
-  if (exceptNamespace.empty()) return tables.carriers[carrier].condition;
-  const uint32_t except = findNamespace(tables, exceptNamespace);
-  return except == kNone ? kNone : findExcepting(tables, carrier, except);
+// The condition on this carrier with this scope, or kNone.
+uint32_t findOnCarrier(const Tables& tables, uint32_t carrier, const kube::NamespaceScope& scope) {
+  if (scope.kind == kube::NamespaceScope::Kind::All) return tables.carriers[carrier].condition;
+  const uint32_t first = findNamespace(tables, *scope.names.begin());
+  uint32_t found = kNone;
+  if (first == kNone) return found;
+  forEachNaming(tables, carrier, first, [&](uint32_t condition) {
+    if (found == kNone && scopeOf(tables, tables.conditions[condition]) == scope) found = condition;
+  });
+  return found;
 }
 
-uint32_t countLeftOut(const Tables& tables, const ConditionRecord& condition) {
+// Returns how many of the carrier's holders are in the namespaces that the condition names.
+uint32_t countNamed(const Tables& tables, const ConditionRecord& condition) {
   uint32_t count = 0;
-  const bool isOfNamespaces = tables.types[condition.type].semantics == Type::Semantics::Namespaces;
   for (uint32_t at = tables.carriers[condition.subject].firstMembership; at != kNone;
        at = tables.memberships[at].nextInCarrier) {
     const ObjectClass& objectClass = tables.classes[tables.memberships[at].objectClass];
-    if (objectClass.namespaceNumber == condition.exceptNamespace) {
-      count += objectClass.objects;
-    } else if (isOfNamespaces) {
-      for (uint32_t node = objectClass.firstObject; node != kNone; node = tables.nodes[node].next)
-        count += leavesOut(tables, condition, node) ? 1 : 0;
+    if (!areNamespaces(tables, objectClass)) {
+      count += names(tables, condition, objectClass.namespaceNumber) ? objectClass.objects : 0;
+      continue;
     }
+    for (uint32_t node = objectClass.firstObject; node != kNone; node = tables.nodes[node].next)
+      count += names(tables, condition, findPartOf(tables, node)) ? 1 : 0;
   }
   return count;
+}
+
+// The condition is about this namespace, or leaves it out.
+void addNamed(Tables& tables, uint32_t condition, std::string_view namespaceName) {
+  NamedNamespace named;
+  named.condition = condition;
+  named.namespaceNumber = acquireNamespace(tables, namespaceName);
+  named.nextOfCondition = tables.conditions[condition].firstNamed;
+  const uint32_t number = tables.namedNamespaces.add(named);
+  const uint32_t carrier = tables.conditions[condition].subject;
+  tables.namedIndex.insert(hashNamed(tables, carrier, named.namespaceNumber), number);
+  tables.conditions.write(condition).firstNamed = number;
+}
+
+void dropNamed(Tables& tables, const ConditionRecord& condition) {
+  for (uint32_t number = condition.firstNamed; number != kNone;) {
+    const NamedNamespace named = tables.namedNamespaces[number];
+    tables.namedIndex.erase(hashNamed(tables, condition.subject, named.namespaceNumber), number);
+    tables.namedNamespaces.release(number);
+    releaseNamespace(tables, named.namespaceNumber);
+    number = named.nextOfCondition;
+  }
 }
 
 uint32_t add(Tables& tables, Condition::Kind kind, uint32_t type, uint32_t subject) {
@@ -57,17 +84,20 @@ uint32_t addFinalizer(Tables& tables, const Condition& condition) {
   const uint32_t type = acquireType(tables, condition.type.group, condition.type.resource);
   const uint32_t carrier = acquireCarrier(tables, type, condition.finalizer);
   const uint32_t number = add(tables, condition.kind, type, carrier);
-  if (condition.exceptNamespace.empty()) {
+  const kube::NamespaceScope& scope = condition.scope;
+  if (scope.kind == kube::NamespaceScope::Kind::All) {
     tables.carriers.write(carrier).condition = number;
     return number;
   }
-  const uint32_t except = acquireNamespace(tables, condition.exceptNamespace);
+  for (auto name = scope.names.rbegin(); name != scope.names.rend(); ++name) addNamed(tables, number, *name);
+  if (scope.kind == kube::NamespaceScope::Kind::Within &&
+      tables.types[type].semantics != Type::Semantics::Namespaces)
+    addNamed(tables, number, "");
   ConditionRecord& record = tables.conditions.write(number);
-  record.exceptNamespace = except;
-  record.leftOut = countLeftOut(tables, record);
-  record.nextOfTarget = tables.carriers[carrier].firstExcepting;
-  tables.carriers.write(carrier).firstExcepting = number;
-  tables.exceptingIndex.insert(hashExcepting(tables, carrier, except), number);
+  record.scope = scope.kind;
+  record.named = countNamed(tables, record);
+  record.nextOfTarget = tables.carriers[carrier].firstScoped;
+  tables.carriers.write(carrier).firstScoped = number;
   return number;
 }
 
@@ -146,7 +176,19 @@ bool holdsObjectCondition(const Tables& tables, const ConditionRecord& condition
 }
 
 bool leavesOut(const Tables& tables, const ConditionRecord& condition, uint32_t node) {
-  return condition.exceptNamespace != kNone && condition.exceptNamespace == findPartOf(tables, node);
+  if (condition.scope == kube::NamespaceScope::Kind::All) return false;
+  return names(tables, condition, findPartOf(tables, node)) !=
+         (condition.scope == kube::NamespaceScope::Kind::Within);
+}
+
+kube::NamespaceScope scopeOf(const Tables& tables, const ConditionRecord& condition) {
+  kube::NamespaceScope scope{condition.scope, {}};
+  for (uint32_t at = condition.firstNamed; at != kNone; at = tables.namedNamespaces[at].nextOfCondition) {
+    const uint32_t space = tables.namedNamespaces[at].namespaceNumber;
+    if (tables.namespaces[space].name != kEmptyString)
+      scope.names.emplace(tables.strings.view(tables.namespaces[space].name));
+  }
+  return scope;
 }
 
 uint32_t findCondition(const Tables& tables, const Condition& condition) {
@@ -159,7 +201,7 @@ uint32_t findCondition(const Tables& tables, const Condition& condition) {
   switch (condition.kind) {
     case Condition::Kind::Finalizer: {
       const uint32_t carrier = findCarrier(tables, type, condition.finalizer);
-      return carrier == kNone ? kNone : findOnCarrier(tables, carrier, condition.exceptNamespace);
+      return carrier == kNone ? kNone : findOnCarrier(tables, carrier, condition.scope);
     }
     case Condition::Kind::Object: {
       const uint32_t node = findNode(tables, type, condition.namespaceName, condition.name);
@@ -190,12 +232,11 @@ void dropUnusedCondition(Tables& tables, uint32_t number) {
   if (record.firstRequirement != kNone || record.holds > 0) return;
   switch (record.kind) {
     case Condition::Kind::Finalizer:
-      if (record.exceptNamespace == kNone) {
+      if (record.scope == kube::NamespaceScope::Kind::All) {
         tables.carriers.write(record.subject).condition = kNone;
       } else {
-        unlinkFromTarget(tables, tables.carriers.write(record.subject).firstExcepting, number);
-        tables.exceptingIndex.erase(hashExcepting(tables, record.subject, record.exceptNamespace), number);
-        releaseNamespace(tables, record.exceptNamespace);
+        unlinkFromTarget(tables, tables.carriers.write(record.subject).firstScoped, number);
+        dropNamed(tables, record);
       }
       releaseCarrier(tables, record.subject);
       break;

@@ -78,10 +78,13 @@ struct Carrier {
   StringId finalizer = kEmptyString;
   uint32_t holders = 0;
   uint32_t firstMembership = kNone;  // of present classes
-  uint32_t condition = kNone;        // the Finalizer condition on it that leaves nothing out
-  uint32_t firstExcepting = kNone;   // Finalizer conditions on it that leave out a namespace
-  uint32_t uses = 0;                 // by memberships and conditions
+  uint32_t condition = kNone;        // the Finalizer condition on it of all namespaces
+  uint32_t firstScoped = kNone;      // Finalizer conditions on it that name namespaces
+  uint32_t previousInType = kNone;
+  uint32_t nextInType = kNone;
+  uint32_t uses = 0;  // by memberships and conditions
   uint32_t hash = 0;
+  bool wasHeld = false;  // an object has had the finalizer since this record exists
 };
 
 // One finalizer of one class.
@@ -100,6 +103,7 @@ struct Type {
   StringId resource = kEmptyString;
   uint32_t objects = 0;  // present ones
   uint32_t firstClass = kNone;
+  uint32_t firstCarrier = kNone;
   uint32_t condition = kNone;  // the Instances condition on it
   uint32_t uses = 0;           // by classes, carriers and conditions
   uint32_t hash = 0;
@@ -115,7 +119,7 @@ struct NamespaceEntry {
   uint32_t objects = 0;  // present ones in it
   uint32_t firstClass = kNone;
   uint32_t condition = kNone;  // the NamespaceContent condition on it
-  uint32_t uses = 0;           // by classes, the condition, and conditions that leave it out
+  uint32_t uses = 0;           // by classes, the condition, and NamedNamespaces
   uint32_t hash = 0;
 };
 
@@ -167,15 +171,24 @@ struct ConditionRecord {
   uint32_t subject =
       kNone;  // Finalizer: Carrier; Object: Node; NamespaceContent: NamespaceEntry; Instances: Type
   uint32_t firstRequirement = kNone;
-  // Object: the next condition on the same object; Finalizer that leaves out a namespace: the next of these
-  // on the same carrier.
+  // Object: the next condition on the same object; Finalizer that names namespaces: the next of these on the
+  // same carrier.
   uint32_t nextOfTarget = kNone;
-  uint32_t exceptNamespace = kNone;  // Finalizer only: the NamespaceEntry that it leaves out
-  uint32_t leftOut = 0;              // Finalizer only: how many of the carrier's holders it leaves out
-  uint32_t holds = 0;                // explicit ones
+  uint32_t firstNamed = kNone;  // Finalizer only: NamedNamespaces, in the order of their names
+  uint32_t named = 0;           // Finalizer only: how many of the carrier's holders are in these
+  uint32_t holds = 0;           // explicit ones
   Condition::Kind kind = Condition::Kind::Object;
+  kube::NamespaceScope::Kind scope = kube::NamespaceScope::Kind::All;
   UidKind uidKind = UidKind::None;
   bool live = false;
+};
+
+// A namespace that a Finalizer condition is about, or leaves out. Where it is about some, it names the one of
+// cluster-scoped objects, too, unless these are Namespaces: each is in the one of its own name.
+struct NamedNamespace {
+  uint32_t condition = kNone;
+  uint32_t namespaceNumber = kNone;
+  uint32_t nextOfCondition = kNone;
 };
 
 // `subject` goes after `condition`, because `origin` says so.
@@ -207,6 +220,7 @@ struct Tables {
   Pool<OtherName> otherNames;
   Pool<Reference> references;
   Pool<ConditionRecord> conditions;
+  Pool<NamedNamespace> namedNamespaces;
   Pool<Requirement> requirements;
 
   HashIndex nodesByKey;
@@ -218,7 +232,7 @@ struct Tables {
   HashIndex ownersByUid;
   HashIndex ownerKindIndex;
   HashIndex requirementIndex;
-  HashIndex exceptingIndex;  // Finalizer conditions that leave out a namespace, by their carriers and these
+  HashIndex namedIndex;  // NamedNamespaces, by the carriers of their conditions and the namespaces
 };
 
 // Whether an Object condition's object is present, under the uid that it names if it names one.
@@ -226,5 +240,7 @@ bool holdsObjectCondition(const Tables& tables, const ConditionRecord& condition
 
 // Whether a Finalizer condition leaves out this node of its type, as leavesOut() of graph/condition.h says.
 bool leavesOut(const Tables& tables, const ConditionRecord& condition, uint32_t node);
+// The scope of a Finalizer condition.
+kube::NamespaceScope scopeOf(const Tables& tables, const ConditionRecord& condition);
 
 }  // namespace lastout::graph

@@ -24,6 +24,8 @@ enum TypeTrait : unsigned {
   NotServed = 256,                 // by `lastout up`: there is nothing behind it
   OtherIsBetaOfFlowControl = 512,  // its other version is served where servesBetaOfFlowControl() says so
   HasGenerationOfPods = 1024,      // as HasGeneration, where countsGenerationsOfPods() says so
+  // Names are path segments, with any characters and of any length; or the API server has a rule of its own.
+  NamedByPathSegment = 2048,
 };
 
 struct KnownType {

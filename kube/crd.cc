@@ -69,11 +69,11 @@ void checkCrd(const Crd& crd, const ResourceType& type, Fields& spec, Fields& na
     spec.fail("group", "spec.group " + inQuotes(type.type.group) + " must be a domain with at least one dot");
   }
   const auto check = [&names](std::string_view key, const std::string& name) {
-    if (!isServiceName(name))
+    if (!isDns1035Label(name))
       names.fail(key,
                  names.pathOf(key) + " " + inQuotes(name) + " must be lower case letters, digits and \"-\"");
   };
-  if (!isServiceName(lowerCase(type.kind))) {
+  if (!isDns1035Label(lowerCase(type.kind))) {
     names.fail("kind", "spec.names.kind " + inQuotes(type.kind) + " must be letters, digits and \"-\"");
   }
   check("plural", type.type.resource);

@@ -103,6 +103,10 @@ constexpr bool collectsByResourceVersion(KubernetesVersion version) {
 // StatefulSet their number (KEP-4017, 1.28).
 constexpr bool hasLaterPodLabels(KubernetesVersion version) { return version >= KubernetesVersion::V1_36; }
 
+// The name of a Service may begin with a digit (KEP-5311, RelaxedServiceNameValidation;
+// validation/177-service-name-digit).
+constexpr bool relaxesServiceNames(KubernetesVersion version) { return version >= KubernetesVersion::V1_36; }
+
 // A user's extra tells by which certificate or token the user is known (KEP-4193; admission/01 and 06).
 constexpr bool tellsCredentials(KubernetesVersion version) { return version >= KubernetesVersion::V1_36; }
 

@@ -104,10 +104,11 @@ size_t editDistance(std::string_view a, std::string_view b, size_t most) {
 
 }  // namespace
 
-std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
+std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates,
+                         size_t mostEdits) {
   std::string_view best;
   if (word.empty() || word.size() > kLongestWord) return best;
-  size_t most = std::max<size_t>(1, word.size() / 3);
+  size_t most = std::min(mostEdits, std::max<size_t>(1, word.size() / 3));
   for (const std::string_view candidate : candidates) {
     if (candidate.empty() || candidate.size() > kLongestWord) continue;
     const size_t difference =
@@ -123,8 +124,9 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
   return best;
 }
 
-std::string didYouMean(std::string_view word, const std::vector<std::string_view>& candidates) {
-  const std::string_view near = nearest(word, candidates);
+std::string didYouMean(std::string_view word, const std::vector<std::string_view>& candidates,
+                       size_t mostEdits) {
+  const std::string_view near = nearest(word, candidates, mostEdits);
   return near.empty() ? std::string() : "; did you mean \"" + std::string(near) + "\"?";
 }
 

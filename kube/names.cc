@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kube/ascii.h"
+#include "kube/builtin_types.h"
 #include "kube/well_known.h"
 
 namespace lastout::kube {
@@ -31,15 +32,12 @@ bool isDnsSubdomain(std::string_view text) {
   }
 }
 
-bool isServiceName(std::string_view text) {
+bool isDns1035Label(std::string_view text) {
   return isDnsLabel(text) && text.front() >= 'a' && text.front() <= 'z';
 }
 
 bool isPathSegment(std::string_view text) {
-  if (text.empty() || text.size() > kLongestName || text == "." || text == "..") return false;
-  return std::ranges::none_of(text, [](char c) {
-    return c == '/' || c == '%' || c == '\x7f' || static_cast<unsigned char>(c) < ' ';
-  });
+  return !text.empty() && text != "." && text != ".." && text.find_first_of("/%") == std::string_view::npos;
 }
 
 bool isLabelValue(std::string_view text) {
@@ -65,21 +63,20 @@ std::string lowerCase(std::string_view text) {
   return lower;
 }
 
+bool takesAnyPathSegment(const GroupResource& type) {
+  const KnownType* known = findBuiltInType(type);
+  return known != nullptr && (known->traits & NamedByPathSegment) != 0;
+}
+
 std::optional<std::string> nameProblem(const GroupResource& type, std::string_view name) {
   if (name.empty()) return "is empty";
+  if (!isPathSegment(name)) return "is no name: it may not be \".\" or \"..\" or hold \"/\" or \"%\"";
+  if (takesAnyPathSegment(type)) return std::nullopt;
   if (name.size() > kLongestName) return "is longer than 253 bytes";
-  if (!isPathSegment(name))
-    return "is no name: it may not be \".\" or \"..\" or hold \"/\", \"%\" or control characters";
-  const bool anySegment = type.group == kRbacGroup || type.group == kApiRegistrationGroup;
-  if (anySegment) return std::nullopt;
-  if (type == kNamespaces) {
+  if (type == kNamespaces || type == kServices) {
     if (isDnsLabel(name)) return std::nullopt;
-    return "is no namespace's name: that is at most 63 lower case letters, digits and \"-\", a letter or "
-           "digit first and last";
-  }
-  if (type == kServices) {
-    if (isServiceName(name)) return std::nullopt;
-    return "is no service's name: that is at most 63 lower case letters, digits and \"-\", a letter first";
+    return std::string(type == kServices ? "is no service's" : "is no namespace's") +
+           " name: that is at most 63 lower case letters, digits and \"-\", a letter or digit first and last";
   }
   if (isDnsSubdomain(name)) return std::nullopt;
   return "is no object's name: that is lower case letters, digits, \"-\" and \".\", a letter or digit first "

@@ -138,7 +138,7 @@ Result<Object> parseObject(Value document, std::string_view file, const Resource
   if (errors.empty()) type = readType(fields, types, object.apiVersion, object.kind);
   if (type != nullptr) {
     if (auto metadata = fields.requiredFields("metadata")) {
-      object.meta = readMeta(*metadata);
+      object.meta = readMeta(*metadata, MetaSource::Manifest);
       metadata->allow({"generateName", "creationTimestamp", "selfLink", "managedFields", "clusterName"});
       metadata->finish();
       if (errors.empty()) placeObject(*type, *metadata, object.meta);

@@ -56,12 +56,12 @@ std::string groupOf(std::string_view apiVersion);
 // "v1" of "apps/v1" and of "v1".
 std::string_view versionOf(std::string_view apiVersion);
 
-// Metadata alone, with a message for each field of the wrong type, an over-long or malformed name, or a limit
-// exceeded (Kubernetes' own: names of 253 bytes; finalizers and labels as qualified names).
+// Metadata alone, as an API server sent it, whatever names and labels it accepts. Fails on a field of the
+// wrong type.
 Result<ObjectMeta> parseMeta(const Value& metadata, std::string_view file);
 
-// A manifest into an Object. The type comes from apiVersion and kind through `types`; a namespaced object
-// without a namespace gets "default"; a namespace on a cluster-scoped object is an error.
+// A manifest into an Object, with names, finalizers, labels and owners as Kubernetes wants them. The type
+// comes from apiVersion and kind; of a namespaced one "default" is the namespace that is left out.
 Result<Object> parseObject(Value document, std::string_view file, const ResourceMap& types);
 
 // Reads documents in order; every CustomResourceDefinition and every `kind: List` member among them counts,

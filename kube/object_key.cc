@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "kube/messages.h"
 #include "kube/well_known.h"
 
 namespace lastout::kube {
@@ -17,7 +18,7 @@ std::string toString(const ObjectKey& key) {
     text += key.namespaceName;
   }
   text += "/";
-  text += key.name;
+  text += printable(key.name);  // a Role's may be a line break
   return text;
 }
 

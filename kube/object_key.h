@@ -25,7 +25,9 @@ struct ObjectKey {
 };
 
 std::string toString(const GroupResource& type);  // "deployments.apps", "pods"
-std::string toString(const ObjectKey& key);  // "deployments.apps/finalizer-namespace/finalizer-deployment"
+// Returns "deployments.apps/finalizer-namespace/finalizer-deployment", for people: two keys may have one
+// text.
+std::string toString(const ObjectKey& key);
 
 // The name of the CRD that defines a type: "<resource>.<group>".
 std::string crdName(const GroupResource& type);

@@ -17,7 +17,8 @@ constexpr size_t kMostAnnotationBytes = size_t{256}
 
 void checkName(Fields& metadata, std::string_view key, const std::string& name, const GroupResource& type) {
   if (name.empty()) return;
-  if (name.find("{{") != std::string::npos) {
+  // An object with a uid has been in a cluster, where Roles may be called so.
+  if (name.find("{{") != std::string::npos && !metadata.has("uid")) {
     metadata.fail(key, metadata.pathOf(key) + " " + inQuotes(name) + ": " + std::string(kRenderFirst));
   } else if (const auto problem = nameProblem(type, name)) {
     metadata.fail(key, metadata.pathOf(key) + " " + inQuotes(name) + " " + *problem);
@@ -68,7 +69,7 @@ void checkAnnotations(Fields& metadata, const Labels& annotations) {
     metadata.fail("annotations", "metadata.annotations have more than 256 KiB");
 }
 
-std::vector<OwnerReference> readOwners(Fields& metadata) {
+std::vector<OwnerReference> readOwners(Fields& metadata, MetaSource source) {
   std::vector<OwnerReference> owners;
   size_t controllers = 0;
   for (Fields& item : metadata.items("ownerReferences")) {
@@ -79,41 +80,46 @@ std::vector<OwnerReference> readOwners(Fields& metadata) {
     owner.uid = item.string("uid").value_or("");
     owner.controller = item.boolean("controller").value_or(false);
     owner.blockOwnerDeletion = item.boolean("blockOwnerDeletion").value_or(false);
-    item.finish();
-    if (owner.controller && ++controllers == 2)
-      item.fail("controller", item.path() + " is a second owner with controller: true");
     owners.push_back(std::move(owner));
+    if (source == MetaSource::Server) continue;
+    item.finish();
+    if (owners.back().controller && ++controllers == 2)
+      item.fail("controller", item.path() + " is a second owner with controller: true");
   }
   return owners;
 }
 
+void check(Fields& metadata, const ObjectMeta& meta) {
+  checkName(metadata, "name", meta.name, kRoles);  // the least that any type wants
+  checkName(metadata, "namespace", meta.namespaceName, kNamespaces);
+  checkFinalizers(metadata, meta.finalizers);
+  checkLabels(metadata, meta.labels);
+  checkAnnotations(metadata, meta.annotations);
+}
+
 }  // namespace
 
-ObjectMeta readMeta(Fields& metadata) {
+ObjectMeta readMeta(Fields& metadata, MetaSource source) {
   ObjectMeta meta;
   meta.name = metadata.string("name").value_or("");
-  checkName(metadata, "name", meta.name, kRoles);
   meta.namespaceName = metadata.string("namespace").value_or("");
-  checkName(metadata, "namespace", meta.namespaceName, kNamespaces);
   meta.uid = metadata.string("uid").value_or("");
   meta.resourceVersion = metadata.string("resourceVersion").value_or("");
   meta.deletionTimestamp = readTime(metadata, "deletionTimestamp");
   meta.deletionGracePeriodSeconds = metadata.integer("deletionGracePeriodSeconds", 0);
   meta.generation = metadata.integer("generation", 0).value_or(0);
   meta.finalizers = metadata.strings("finalizers");
-  checkFinalizers(metadata, meta.finalizers);
-  meta.ownerReferences = readOwners(metadata);
+  meta.ownerReferences = readOwners(metadata, source);
   meta.labels = metadata.stringMap("labels");
-  checkLabels(metadata, meta.labels);
   meta.annotations = metadata.stringMap("annotations");
-  checkAnnotations(metadata, meta.annotations);
+  if (source == MetaSource::Manifest) check(metadata, meta);
   return meta;
 }
 
 Result<ObjectMeta> parseMeta(const Value& metadata, std::string_view file) {
   Errors errors;
   Fields fields(metadata, file, "metadata", errors);
-  ObjectMeta meta = readMeta(fields);
+  ObjectMeta meta = readMeta(fields, MetaSource::Server);
   if (!errors.empty()) return tl::unexpected(std::move(errors.front()));
   return meta;
 }

@@ -28,6 +28,8 @@ inline constexpr std::string_view kCoordinationGroup = "coordination.k8s.io";
 inline constexpr std::string_view kCoordinationApiVersion = "coordination.k8s.io/v1";
 inline constexpr std::string_view kMetaGroup = "meta.k8s.io";
 inline constexpr std::string_view kMetaApiVersion = "meta.k8s.io/v1";
+// Kubernetes adds the rules of every ClusterRole with this label, "true", to those that lastout reads by.
+inline constexpr std::string_view kReadsLabel = "lastout.dev/aggregate-to-reads";
 inline constexpr std::string_view kRbacGroup = "rbac.authorization.k8s.io";
 
 // The groups of CriticalServices and of Open Cluster Management's ManifestWorks.

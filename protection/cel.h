@@ -17,6 +17,7 @@ namespace lastout::protection {
 // On both objects: the name of the policy that they are made of.
 inline constexpr std::string_view kMadeOfLabel = "lastout.dev/deletion-policy";
 
+inline constexpr std::string_view kOwnNamePrefix = "lastout-";  // of all that are lastout's own
 // The names of what is made: one of these prefixes and the policy's name.
 inline constexpr std::string_view kAdmissionPolicyPrefix = "lastout-policy-";
 inline constexpr std::string_view kForceGuardPrefix = "lastout-force-";

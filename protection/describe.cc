@@ -62,6 +62,12 @@ std::string wordsOf(const LabelUpkeep& labels) {
          " (kept with --label-policies)";
 }
 
+std::string wordsOfExternal(const Hold& hold) {
+  if (!hold.hasExternalStep())
+    return "none: " + std::string(kNothingOutside) + " (spec.hold.external.reportedBy is not set)";
+  return listedWith(hold.external->allowed, " or ") + ", reported by " + toString(*hold.external->reportedBy);
+}
+
 class Lines {
  public:
   void add(std::string_view label, const std::string& text) {
@@ -105,7 +111,10 @@ std::string describe(const DeletionPolicy& policy, PolicyMode mode) {
   if (policy.when.empty()) lines.add("when", "at all times");
   lines.addEach("when", policy.when, [](const Case& one) { return toString(one); });
   lines.addEach("blocks", policy.blocks, [](Block one) { return std::string(toString(one)); });
-  if (policy.hold) lines.add("holds", "by finalizer " + policy.hold->finalizer + "; the DELETE is accepted");
+  if (policy.hold) {
+    lines.add("holds", "by finalizer " + policy.hold->finalizer + "; the DELETE is accepted");
+    lines.add("external", wordsOfExternal(*policy.hold));
+  }
   lines.addEach("overrides", policy.overrides, key);
   lines.addEach("exemptions", policy.exemptions, key);
   if (!policy.exemptUsers.empty()) lines.add("exempt", "users " + listedWith(policy.exemptUsers));

@@ -16,7 +16,7 @@ using kube::OrderedJson;
 
 constexpr const char* kCreates = "request.operation == 'CREATE'";
 // Empty for a cluster-scoped object, whose children can be in any namespace: that checks all of them.
-constexpr const char* kInNamespace = ".namespace(variables.namespace)";
+constexpr const char* kInNamespace = ".namespace(variables.objectNamespace)";
 
 std::string setsForce(const Force& force) {
   return "(" + celOf(force.key, kNew) + ") && (" + kCreates + " || !(" + celOf(force.key, kOld) + "))";
@@ -64,7 +64,7 @@ std::vector<OrderedJson> forceGuardOf(const DeletionPolicy& policy) {
   std::string sets = setsForce(*hold.force);
   if (confirms) sets = "(" + sets + ") || (" + setsConfirmation(hold.confirmAnnotation) + ")";
   OrderedJson variables = {
-      {{"name", "namespace"},
+      {{"name", "objectNamespace"},
        {"expression", "has(object.metadata.namespace) ? object.metadata.namespace : ''"}},
       {{"name", "name"}, {"expression", "has(object.metadata.name) ? object.metadata.name : ''"}}};
   OrderedJson validations = OrderedJson::array();

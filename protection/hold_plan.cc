@@ -7,13 +7,15 @@
 
 #include "kube/messages.h"
 #include "protection/evaluate.h"
+#include "protection/external_report.h"
 #include "protection/hold_status.h"
 #include "protection/message.h"
 
 namespace lastout::protection {
 namespace {
 
-constexpr const char* kExternalFailed = "ExternalDeletionFailed";  // reasons of conditions and Events
+constexpr const char* kExternalPending = "ExternalDeletionPending";  // reasons of conditions and Events
+constexpr const char* kExternalFailed = "ExternalDeletionFailed";
 constexpr const char* kBadWord = "InvalidDeletionPolicy";
 constexpr const char* kForced = "DeletionForced";
 constexpr const char* kBegun = "ForcedDeletionBegun";
@@ -56,10 +58,10 @@ class Planner {
   }
   std::vector<std::string> childNames() const;
   std::string badWord(std::string_view word) const;
-  std::string whyForced() const;
-  bool lacksExternal() const;
+  void awaitReport(const std::string& word, const ExternalReport& report);
+  std::string whyForced(const std::string& withoutExternal) const;
   bool hasCascaded() const;
-  void letGo();
+  void letGo(const std::string& withoutExternal = {});
   void endHold();
   void show(const std::string& phase, const std::string& reason, const std::string& message,
             std::optional<Confirmation> confirmation = std::nullopt);
@@ -206,28 +208,35 @@ void Planner::planCascade(std::vector<std::string> frozen, const std::string& ha
 }
 
 void Planner::planExternal() {
-  using State = ExternalStanding::State;
-  const ExternalStanding& external = facts_.external;
-  if (!hold_.external || external.state == State::Done) return letGo();
+  using State = ExternalReport::State;
+  if (!hold_.hasExternalStep()) return letGo();
   const std::string word(hold_.external->of(meta_, *facts_.content));
   if (std::ranges::find(hold_.external->allowed, word) == hold_.external->allowed.end()) {
-    if (isForced_) return letGo();
+    if (isForced_) return letGo("Deleted by force without external deletion: " + badWord(word));
     return planBlocked(kBadWord, "Deletion blocked: " + badWord(word));
   }
-  const int64_t retryAt = external.failedAt + hold_.retryAfter.count();
-  if (external.state == State::Failed && isForced_) return letGo();
-  if (external.state == State::Failed && facts_.now < retryAt) {
-    const std::string message = withIgnored("External deletion (" + word + ") failed: " + external.problem);
+  const ExternalReport report = externalReportIn(*hold_.external->reportedBy, word, meta_, *facts_.content);
+  if (report.state == State::Done) return letGo();
+  if (isForced_ && report.state == State::Failed)
+    return letGo("Deleted by force though external deletion did not succeed: " + report.message);
+  if (isForced_ && facts_.awaited >= hold_.retryAfter)
+    return letGo("Deleted by force without external deletion, which nobody reported: " + report.message);
+  awaitReport(word, report);
+}
+
+void Planner::awaitReport(const std::string& word, const ExternalReport& report) {
+  plan_.awaitedWord = word;
+  plan_.lookAgain =
+      isForced_ ? std::min(hold_.retryAfter, hold_.retryAfter - facts_.awaited) : hold_.retryAfter;
+  if (report.state == ExternalReport::State::Failed) {
+    const std::string message = withIgnored("External deletion (" + word + ") failed: " + report.message);
     show(hold_.status.blocked, kExternalFailed, message);
-    tell(true, kExternalFailed, message);
-    // A clock that was set back must not make this wait for longer than once.
-    plan_.lookAgain = std::min(std::chrono::seconds(retryAt - facts_.now), hold_.retryAfter);
-    return;
+    return tell(true, kExternalFailed, message);
   }
-  if (external.state == State::NotAsked)
-    show(hold_.status.deleting, hold_.status.deleting, "External deletion by deletion policy " + word,
-         endOfCascade());
-  plan_.askExternal = word;
+  const std::string message = withIgnored("External deletion (" + word + ") is awaited: " + report.message);
+  show(hold_.status.deleting, kExternalPending, message, endOfCascade());
+  plan_.asksOutside = isNewReason_;
+  tell(false, kExternalPending, message);
 }
 
 std::string Planner::badWord(std::string_view word) const {
@@ -235,19 +244,11 @@ std::string Planner::badWord(std::string_view word) const {
          namedFirst(hold_.external->allowed);
 }
 
-std::string Planner::whyForced() const {
+std::string Planner::whyForced(const std::string& withoutExternal) const {
   if (facts_.protectedBy) return "Deleted by force though protected: " + *facts_.protectedBy;
-  if (facts_.external.state == ExternalStanding::State::Failed)
-    return "Deleted by force though external deletion did not succeed: " + facts_.external.problem;
-  if (lacksExternal())
-    return "Deleted by force without external deletion: " +
-           badWord(hold_.external->of(meta_, *facts_.content));
+  if (!withoutExternal.empty()) return withoutExternal;
   return "Deleted by force after its children: " +
          namedFirst(confirmationIn(hold_, *facts_.content)->children);
-}
-
-bool Planner::lacksExternal() const {
-  return hold_.external && facts_.external.state != ExternalStanding::State::Done;
 }
 
 // Children went since a user confirmed that.
@@ -266,17 +267,18 @@ std::optional<Confirmation> Planner::endOfCascade() const {
   return confirmation;
 }
 
-void Planner::letGo() {
+// `withoutExternal`: force alone goes past the external step, and why; empty: it is done, or there is none.
+void Planner::letGo(const std::string& withoutExternal) {
   if (auto confirmation = endOfCascade();
       confirmation && confirmation != confirmationIn(hold_, *facts_.content)) {
     const std::string message = confirmation->message;
     show(hold_.status.deleting, hold_.words.isCascading, message, std::move(confirmation));
   }
   endHold();
-  plan_.isForced = isForced_ && (facts_.protectedBy || lacksExternal() || hasCascaded());
+  plan_.isForced = isForced_ && (facts_.protectedBy || !withoutExternal.empty() || hasCascaded());
   if (plan_.isForced) {
     isNews_ = true;
-    tell(true, kForced, whyForced());
+    tell(true, kForced, whyForced(withoutExternal));
   }
 }
 

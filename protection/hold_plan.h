@@ -30,14 +30,6 @@ struct HeldChild {
 // object have one name.
 std::string childName(const DeletionPolicy& policy, std::string_view namespaceName, const HeldChild& child);
 
-// How the external step stands.
-struct ExternalStanding {
-  enum class State : uint8_t { NotAsked, Done, Failed };
-  State state = State::NotAsked;
-  std::string problem;   // of Failed
-  int64_t failedAt = 0;  // of Failed, in seconds since the epoch
-};
-
 // What is known when the plan is made. What it points to must outlive it.
 struct HoldFacts {
   kube::ObjectKey key;
@@ -50,7 +42,7 @@ struct HoldFacts {
   std::optional<std::string> childrenUnknown;  // set: why nobody can say which there are
   // Why force and confirmation do not count: no policy checks their authors. nullopt: they count.
   std::optional<std::string> forceDoubt;
-  ExternalStanding external;
+  std::chrono::seconds awaited{0};  // for how long plans have awaited a report of the external step
   // Those on the object that hold it for no policy any more (hold_finalizers.h).
   std::vector<std::string> releasable;
   int64_t now = 0;  // seconds since the epoch
@@ -72,9 +64,11 @@ struct HoldPlan {
   bool deleteItself = false;  // by force alone
   HoldEvent begun;            // with deleteItself: told once that is done
   std::vector<HeldChild> deleteChildren;
-  std::optional<std::string> askExternal;  // the deletion policy's word, for the port
-  bool removeFinalizer = false;            // the policy's
-  bool isForced = false;                   // with removeFinalizer: only force lets it go
+  // The deletion policy's word: the object waits until an outside controller reports that it is done.
+  std::optional<std::string> awaitedWord;
+  bool asksOutside = false;  // with awaitedWord: the status tells that controller only now that it may act
+  bool removeFinalizer = false;  // the policy's
+  bool isForced = false;         // with removeFinalizer: only force lets it go
   // The object is annotated to be forced, and that does not count: why, and what to do; empty: it is not so.
   std::string ignoredForce;
   // Look again after this, though nothing is told to have changed.

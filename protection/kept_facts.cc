@@ -250,6 +250,10 @@ bool isBoundClaim(const kube::Object& claim) {
 
 }  // namespace
 
+bool ListedKind::matches(const kube::ResourceType& type) const {
+  return (kind.empty() || kind == type.kind) && (!apiGroup || *apiGroup == type.type.group);
+}
+
 bool Questions::needContent() const {
   return activePods || boundClaims || !listers.empty() || !fields.empty() ||
          std::any_of(children.begin(), children.end(),

@@ -38,9 +38,10 @@ struct LabelledSelector {
 
 // What a selector of a listing object is about.
 struct ListedKind {
-  std::optional<std::string> apiGroup;                  // nullopt: any
-  std::string kind;                                     // empty: any
-  std::string namespaceName;                            // empty: any, and none
+  std::optional<std::string> apiGroup;  // nullopt: any
+  std::string kind;                     // empty: any
+  std::string namespaceName;            // empty: any, and none
+  bool matches(const kube::ResourceType& type) const;
   auto operator<=>(const ListedKind&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 

@@ -168,9 +168,7 @@ class Comparison {
   std::string meant(const ResourcePattern& pattern) const {
     const auto sameName = std::ranges::find(known_.served, pattern.resource, &kube::GroupResource::resource);
     if (sameName != known_.served.end()) return "; did you mean \"" + toString(*sameName) + "\"?";
-    std::vector<std::string> names;
-    names.reserve(known_.served.size());
-    for (const kube::GroupResource& type : known_.served) names.push_back(toString(type));
+    const std::vector<std::string> names = kube::wordsOf(known_.served);
     return kube::didYouMean(toString(kube::GroupResource{pattern.group, pattern.resource}),
                             {names.begin(), names.end()});
   }

@@ -91,7 +91,9 @@ void PolicyParser::readSpec(Fields spec) {
   if (std::optional<Fields> upkeep = spec.fields("labels")) policy_.labels = labels(std::move(*upkeep));
   policy_.cleansUpOnShutdown = spec.boolean("cleanupOnShutdown").value_or(false);
   policy_.skipTerminating = spec.boolean("skipTerminating").value_or(false);
-  if (spec.oneOf("namespaces", {"Imply", "Ignore"}) == "Ignore") policy_.namespaces = Implication::Ignore;
+  const auto namespaces = spec.oneOf("namespaces", {"Imply", "Ignore", "Strict"});
+  if (namespaces == "Ignore") policy_.namespaces = Implication::Ignore;
+  if (namespaces == "Strict") policy_.namespaces = Implication::Strict;
   if (spec.oneOf("crds", {"Imply", "Ignore"}) == "Ignore") policy_.crds = Implication::Ignore;
   readAnswer(spec);
   if (errors_.empty()) {

@@ -1,4 +1,5 @@
 // readHold(): how a policy holds its objects by a finalizer.
+#include <algorithm>
 #include <initializer_list>
 #include <utility>
 
@@ -47,6 +48,35 @@ Force readForce(Fields fields) {
   return force;
 }
 
+ReportPlace readReportPlace(Fields fields) {
+  ReportPlace place;
+  place.annotation = annotationKey(fields, "annotation");
+  place.condition = fields.string("condition").value_or("");
+  if (place.annotation.empty() == place.condition.empty())
+    fields.fail("annotation", fields.path() + " names one place: an annotation or a condition");
+  if (!place.condition.empty() && !kube::isQualifiedName(place.condition))
+    fields.fail("condition", fields.pathOf("condition") +
+                                 " is no type of a condition: " + kube::inQuotes(place.condition));
+  fields.finish();
+  return place;
+}
+
+// What says something else must not be taken for a report, nor be overwritten by one.
+void refuseSharedPlace(Fields& fields, const Hold& hold) {
+  if (!hold.hasExternalStep()) return;
+  const ReportPlace& place = *hold.external->reportedBy;
+  std::vector<std::string> others{hold.confirmAnnotation, hold.external->annotation};
+  if (hold.force) others.push_back(hold.force->key.key);
+  for (const KeyTest& pause : hold.pauses)
+    if (pause.place == KeyTest::MetadataField::Annotation) others.push_back(pause.key);
+  const bool isShared = place.annotation.empty()
+                            ? place.condition == hold.status.condition
+                            : std::ranges::find(others, place.annotation) != others.end();
+  if (isShared)
+    fields.fail("external", fields.pathOf("external") + ".reportedBy: " + toString(place) +
+                                " has another meaning in " + fields.path());
+}
+
 DeletionWord readWord(Fields fields) {
   DeletionWord word;
   word.field = readPath(fields, "field");
@@ -60,6 +90,8 @@ DeletionWord readWord(Fields fields) {
   if (!isAllowed)
     fields.fail("default", fields.pathOf("default") + " is not among " + fields.pathOf("allowed"));
   if (word.allowed.empty()) word.allowed = {word.byDefault};
+  if (auto reportedBy = fields.fields("reportedBy"))
+    word.reportedBy = readReportPlace(std::move(*reportedBy));
   fields.finish();
   return word;
 }
@@ -135,6 +167,7 @@ Hold readHold(Fields fields) {
                                          fields.pathOf("force") + " asks for, which is missing");
   if (auto external = fields.fields("external")) hold.external = readWord(std::move(*external));
   if (auto status = fields.fields("status")) hold.status = readStatus(std::move(*status));
+  refuseSharedPlace(fields, hold);
   hold.words = readWords(fields);
   hold.lookAgain = readPause(fields, "lookAgain", hold.lookAgain);
   hold.retryAfter = readPause(fields, "retryAfter", hold.retryAfter);

@@ -5,6 +5,7 @@
 
 #include "kube/resource_map.h"
 #include "kube/well_known.h"
+#include "protection/implied.h"
 
 namespace lastout::protection {
 namespace {
@@ -117,12 +118,11 @@ void addReplays(const DeletionPolicy& policy, std::vector<Placement>& placements
 }
 
 void addImplied(const DeletionPolicy& policy, std::vector<Placement>& placements) {
-  if (!policy.blocksAny(Block::Delete)) return;
   constexpr const char* kWhy = "what is in it has to be known";
-  if (policy.namespaces == Implication::Imply && mayMatchNamespaced(policy))
+  if (implies(policy, kube::kNamespaces) && mayMatchNamespaced(policy))
     placements.push_back(
         {"DELETE of a namespace that holds a protected object", EnforcementPoint::Webhook, kWhy});
-  if (policy.crds == Implication::Imply && mayMatchAnyGroup(policy))
+  if (implies(policy, kube::kCustomResourceDefinitions) && mayMatchAnyGroup(policy))
     placements.push_back(
         {"DELETE of a CustomResourceDefinition with a protected instance", EnforcementPoint::Webhook, kWhy});
 }

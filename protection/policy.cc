@@ -122,6 +122,10 @@ std::string toString(const Case& one) {
   return text;
 }
 
+std::string toString(const ReportPlace& place) {
+  return place.annotation.empty() ? "condition " + place.condition : "annotation " + place.annotation;
+}
+
 std::string_view DeletionWord::of(const kube::ObjectMeta& meta, const kube::Value& content) const {
   std::string_view word;
   if (field) word = field->textIn(content);

@@ -177,7 +177,11 @@ enum class Block : uint8_t {
 std::string_view toString(Block block);
 
 // Whether what holds a protected object is protected, too: its namespace, and the CRD of its type.
-enum class Implication : uint8_t { Imply, Ignore };
+enum class Implication : uint8_t {
+  Imply,   // yes; types that lastout may not list keep a CRD, but no Namespace
+  Ignore,  // no
+  Strict,  // of Namespaces alone: yes, and such types keep it as well
+};
 
 struct Label {
   std::string key;
@@ -212,12 +216,22 @@ struct Force {
   friend bool operator==(const Force&, const Force&) = default;
 };
 
+// Where an outside controller reports on the object what it did for it (external_report.h): in one of both.
+struct ReportPlace {
+  std::string annotation;
+  std::string condition;  // its type, in status.conditions
+  friend bool operator==(const ReportPlace&, const ReportPlace&) = default;
+};
+std::string toString(const ReportPlace& place);  // "annotation a/b", "condition DatabaseDropped"
+
 // The word that says what becomes of the thing outside the cluster that an object stands for.
 struct DeletionWord {
   std::optional<FieldPath> field;    // at most one of field and annotation; neither: always the default
   std::string annotation;            // empty: none
   std::string byDefault;             // where the object has no word
   std::vector<std::string> allowed;  // with the default
+  // nullopt: nobody acts on the word, so there is no external step.
+  std::optional<ReportPlace> reportedBy;
 
   std::string_view of(const kube::ObjectMeta& meta, const kube::Value& content) const;
   friend bool operator==(const DeletionWord&, const DeletionWord&) = default;
@@ -261,8 +275,11 @@ struct Hold {
   std::optional<DeletionWord> external;  // nullopt: the object stands for nothing outside the cluster
   HoldStatus status;
   HoldWords words;
-  std::chrono::seconds lookAgain{10};   // at what blocks a deletion
-  std::chrono::seconds retryAfter{30};  // of an external step that failed
+  std::chrono::seconds lookAgain{10};  // at what blocks a deletion
+  // For the report of an external step. A forced object goes without one after this.
+  std::chrono::seconds retryAfter{30};
+
+  bool hasExternalStep() const { return external && external->reportedBy; }
   friend bool operator==(const Hold&, const Hold&) = default;
 };
 

@@ -63,6 +63,13 @@ PolicyCondition typesKnown(const std::string& unknown) {
   return {"TypesKnown", false, "NotFound", unknown};
 }
 
+PolicyCondition typesReadable(const std::string& unreadable) {
+  if (unreadable.empty())
+    return {"TypesReadable", true, "Readable",
+            "lastout may list what the policy may protect in a Namespace, and behind a CRD"};
+  return {"TypesReadable", false, "Forbidden", unreadable};
+}
+
 Json conditionsIn(const Json& status) {
   Json conditions = Json::array();
   for (const Json& one : status.is_object() ? status.value("conditions", Json::array()) : Json::array())
@@ -92,6 +99,15 @@ Json toJson(const PolicyCondition& condition, const PolicyStanding& standing, co
           {"message", condition.message},
           {"observedGeneration", standing.generation},
           {"lastTransitionTime", since}};
+}
+
+// "Delete, Unprotect": a column of `kubectl get` shows a list as JSON. Stays as the form that counts does.
+Json blocksOf(const PolicyStanding& standing, const Json& before) {
+  if (!standing.understood) return before.is_object() ? before.value("blocks", Json()) : Json();
+  std::string words;
+  for (const Block block : standing.understood->policy.blocks)
+    (words += words.empty() ? "" : ", ") += toString(block);
+  return words;
 }
 
 // The form that counts; where this version understands none, the one that another wrote stays.
@@ -134,11 +150,16 @@ Json policyStatus(const PolicyStanding& standing, const Json& before, std::chron
     conditions.push_back(toJson(labelsKept(*standing.labelProblem), standing, before, now));
   if (standing.holdProblem)
     conditions.push_back(toJson(held(*standing.holdProblem, standing.forceProblem), standing, before, now));
-  if (standing.unknownTypes)
-    conditions.push_back(toJson(typesKnown(*standing.unknownTypes), standing, before, now));
-  else if (Json stands = conditionIn(before, "TypesKnown"); !stands.is_null())
-    conditions.push_back(std::move(stands));
+  const auto addOrKeep = [&](const char* type, const std::optional<std::string>& told, const auto& made) {
+    if (told)
+      conditions.push_back(toJson(made(*told), standing, before, now));
+    else if (Json stands = conditionIn(before, type); !stands.is_null())
+      conditions.push_back(std::move(stands));
+  };
+  addOrKeep("TypesKnown", standing.unknownTypes, typesKnown);
+  if (standing.seeksInContainers) addOrKeep("TypesReadable", standing.unreadableTypes, typesReadable);
   Json status = {{"observedGeneration", standing.generation}, {"conditions", std::move(conditions)}};
+  if (Json blocks = blocksOf(standing, before); !blocks.is_null()) status["blocks"] = std::move(blocks);
   if (Json understood = understoodOf(standing, before); !understood.is_null())
     status["understood"] = std::move(understood);
   return status;

@@ -41,18 +41,23 @@ struct PolicyStanding {
   // Which types and fields it names that the cluster does not have; empty: none is known to be missing;
   // nullopt: it cannot be told now, so that the condition stays as it stands.
   std::optional<std::string> unknownTypes;
-  std::string writeProblem;  // why it cannot be stored; empty: nothing is known
+  // The same of the types that lastout may not list, and what that means (implied.h); empty: there are none.
+  std::optional<std::string> unreadableTypes;
+  bool seeksInContainers = false;  // it lists types for DELETEs of Namespaces or CRDs
+  std::string writeProblem;        // why it cannot be stored; empty: nothing is known
 };
 
 // API servers read their policies again each second; twice that and one more is given to a slow one.
 inline constexpr std::chrono::seconds kInForceAfter{3};
 
-// Returns status.conditions, status.observedGeneration and status.understood as they are to be. The
+// Returns status.conditions, status.observedGeneration, status.blocks (what the form that counts blocks, in
+// words for `kubectl get`) and status.understood as they are to be. The
 // conditions are Accepted, and Enforced with the reasons Enforced, NotAccepted, NotStored, Spreading and
 // NotAsked; of a policy that keeps labels LabelsKept, too, with the reasons Kept and NotKept; of one that
-// holds Held, with the reasons Held and NotHeld; and where types are compared TypesKnown, with the reasons
-// Known and NotFound. `before` is the status that stands; the transition times of conditions that stay as
-// they are come from it, and TypesKnown as a whole where it cannot be told now.
+// holds Held, with the reasons Held and NotHeld; where types are compared TypesKnown, with the reasons Known
+// and NotFound; and of one that looks into Namespaces or CRDs TypesReadable, with the reasons Readable and
+// Forbidden. `before` is the status that stands; the transition times of conditions that stay as they are
+// come from it, and the last two as a whole where they cannot be told now.
 nlohmann::json policyStatus(const PolicyStanding& standing, const nlohmann::json& before,
                             std::chrono::sys_seconds now);
 

@@ -1,7 +1,6 @@
 #include "protection/profiles.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "kube/messages.h"
@@ -54,20 +53,6 @@ tl::expected<std::vector<DeletionPolicy>, kube::Errors> parseProfile(std::string
   const auto profile = findProfile(name);
   if (!profile) return tl::unexpected(kube::Errors{profile.error()});
   return parsePolicies(profile->text, profile->file);
-}
-
-bool saysAllOf(const kube::Value& standing, const kube::Value& wanted) {
-  if (const kube::Value::Map* fields = wanted.asMap()) {
-    return std::ranges::all_of(*fields, [&](const kube::Member& field) {
-      const kube::Value* found = standing.find(field.key);
-      return found != nullptr && saysAllOf(*found, field.value);
-    });
-  }
-  if (const kube::Value::List* items = wanted.asList()) {
-    const kube::Value::List* found = standing.asList();
-    return found != nullptr && std::ranges::equal(*found, *items, saysAllOf);
-  }
-  return kube::toJson(standing) == kube::toJson(wanted);
 }
 
 }  // namespace lastout::protection

@@ -33,8 +33,4 @@ tl::expected<std::vector<PolicyManifest>, kube::Errors> profileManifests(std::st
 // Returns the profile's policies. Fails as findProfile() does.
 tl::expected<std::vector<DeletionPolicy>, kube::Errors> parseProfile(std::string_view name);
 
-// True if `standing` says all that `wanted` does. It may say more: an API server fills in defaults, and
-// others may have set fields of their own. A list has to have the same number of items.
-bool saysAllOf(const kube::Value& standing, const kube::Value& wanted);
-
 }  // namespace lastout::protection

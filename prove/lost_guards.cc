@@ -78,6 +78,15 @@ std::vector<Criterion> criteriaOf(const GuardedProvider& provider) {
   return criteria;
 }
 
+// Returns what is not asked for any more where one of the criteria asks for the rest, and by which field;
+// empty: none does.
+std::string narrowed(const GuardedProvider& provider, const Criterion& criterion) {
+  const std::vector<Criterion> criteria = criteriaOf(provider);
+  const auto* now = narrowedOf(criteria, criterion);
+  if (now == nullptr) return {};
+  return toString(lostOf(criterion, *now)) + " (`" + std::string(criticalservice::fieldOf(now->scope)) + "`)";
+}
+
 // Returns what those criteria guard together that go on asking for what this one asks for; nullopt: none
 // does.
 std::optional<GuardingCriterion> stillGuarding(const GuardedProvider& provider, const Criterion& criterion) {
@@ -196,10 +205,8 @@ class GuardComparer {
     if (!found) {
       if (!isAbout(now_, criterion.criterion))
         result_.notes.push_back(provider + " no longer waits for " + words + ", which is not there either");
-      else if (const std::string except = exceptionFrom(criteriaOf(current), criterion.criterion);
-               !except.empty())
-        lose(provider, provider + " may be deleted while there is " + words + " in namespace " + except +
-                           " (`" + std::string(criticalservice::kExceptField) + "`)");
+      else if (const std::string lost = narrowed(current, criterion.criterion); !lost.empty())
+        lose(provider, provider + " may be deleted while there is " + lost);
       else
         lose(provider, provider + " may be deleted while there is " + words + ": no criterion of " +
                            kube::listed(current.services, kMostGuarded) + " names that any more");

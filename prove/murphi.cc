@@ -239,10 +239,8 @@ std::string MurphiModel::goal() const {
 kube::Errors uncovered(const cluster::Model& model) {
   kube::Errors errors;
   const auto refuse = [&](const std::string& what) {
-    errors.push_back({"a model for Rumur or SPIN has no rules for " + what +
-                          ": prove the scenario without --murphi and --promela",
-                      {},
-                      {}});
+    errors.push_back(
+        {"a model for Rumur has no rules for " + what + ": prove the scenario without --murphi", {}, {}});
   };
   if (!model.works.empty()) refuse("ManifestWorks");
   const auto hasReplicaSets = [](const SlotInfo& info) {

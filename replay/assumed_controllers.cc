@@ -58,7 +58,8 @@ class Removers {
       const std::string claim =
           name +
           (isOneOfSeveral(number) ? " may be the one that removes finalizer " : " removes finalizer ") +
-          controller.finalizer + " from " + toString(controller.from);
+          controller.finalizer + " from " + toString(controller.from) +
+          kube::inWords(controller.scope, kube::kMostNamedNamespaces);
       if (!evidence.empty()) notes_.add(model_.slots[controller.runsIn].key, claim + ": " + evidence, claim);
       const std::string outside = name + " always works: it runs outside of the files";
       if (controller.runsIn == kNone)

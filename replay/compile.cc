@@ -183,6 +183,7 @@ class Compiler {
                                        .runsIn = cluster::kNone,
                                        .finalizer = controller.finalizer,
                                        .from = controller.from,
+                                       .scope = controller.scope,
                                        .takes = controller.takes};
     if (controller.runsIn) {
       const auto slot = resolveOne(out_.model, *controller.runsIn, scenario_.file, errors_);

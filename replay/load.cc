@@ -146,6 +146,7 @@ class Loader {
       controller.runsIn = ScenarioReference{{.key = std::move(remover.workload)}, text, {}};
       controller.finalizer = std::move(remover.finalizer);
       controller.from = std::move(remover.from);
+      controller.scope = std::move(remover.scope);
       controller.evidence = std::move(remover.evidence);
       controller.isCandidate = !remover.isDeclared;
       controller.setOn = std::move(remover.setOn);

@@ -54,6 +54,7 @@ struct ScenarioController {
   std::optional<ScenarioReference> runsIn;  // a workload; absent: it always works
   std::string finalizer;
   kube::GroupResource from;
+  kube::NamespaceScope scope = {};       // the objects of that type that it looks after
   std::vector<ControllerNeed> needs;     // of each, one object at least has to be there
   std::vector<ControllerNeed> waitsFor;  // of these, no object may be there any more
   // The field of an object that names the ServiceAccount of its namespace by which the controller acts on it.
@@ -118,7 +119,7 @@ struct Scenario {
   bool guard = true;                  // lastout is there
   bool runsDeferredDeletions = true;  // and deletes later what it denied to controllers
   std::string lastoutNamespace;       // empty: not in the cluster
-  protection::SimulatedDatabase::Mode externalStep = protection::SimulatedDatabase::Mode::Succeeds;
+  cluster::ExternalOutcome externalStep = cluster::ExternalOutcome::Done;
   std::vector<kube::Object> objects;           // present at start; those that works apply are among them
   std::vector<cluster::WorkSpec> works;        // present at start, and applied
   std::vector<kube::Object> later;             // what steps may create

@@ -307,7 +307,9 @@ void readSpec(const SpecReader& reader, kube::Fields& spec) {
   scenario.runsDeferredDeletions = spec.boolean("carryOut").value_or(true);
   readProfiles(reader, spec);
   if (const auto word = spec.oneOf("externalStep", {"Succeed", "Fail", "Unreachable"}))
-    scenario.externalStep = protection::parseMode(*word).value();
+    scenario.externalStep = *word == "Succeed" ? cluster::ExternalOutcome::Done
+                            : *word == "Fail"  ? cluster::ExternalOutcome::Failed
+                                               : cluster::ExternalOutcome::NotReported;
   scenario.lastoutNamespace = spec.string("lastoutNamespace").value_or("");
   readControllers(spec, scenario, reader.errors);
   readSteps(reader, spec);

@@ -1,8 +1,10 @@
 #include "server/controller_role.h"
 
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "criticalservice/critical_service.h"
+#include "kube/messages.h"
 #include "kube/well_known.h"
 #include "server/controllers/dependency_standing.h"
 #include "server/review/confirmed_verdict.h"
@@ -29,13 +31,19 @@ ControllerRole::ControllerRole(const SharedParts& parts)
       runner_(parts.access, parts.view, runnerOptions()),
       works_(parts.access, parts.view, worksOptions()),
       holder_(parts.access, parts.view, parts.reads, parts.services, holderOptions()),
-      policyTypes_(parts.access, parts.view),
+      policyTypes_(parts.access, parts.view, parts.policies, parts.rights, lister()),
       policyKeeper_(makePolicyKeeper()),
       profileKeeper_(makeProfileKeeper()),
       heldPolicyController_(makeHeldPolicyController()),
       labelledPolicyController_(makeLabelledPolicyController()),
       replayedDeletions_(makeReplayedDeletions()),
       renewal_(options_.probe.period) {}
+
+// As deploy/ installs it, other replicas review DELETEs, with an account of their own.
+std::string ControllerRole::lister() const {
+  const std::string& home = options_.view.ownNamespace;
+  return options_.roles.webhook || home.empty() ? "" : userInfoOf(home, kWebhookAccount);
+}
 
 // Whoever holds it writes for all; a lastout that does not know the cluster leaves it to others.
 LeaseHolderOptions ControllerRole::leaseOptions() {
@@ -46,7 +54,19 @@ LeaseHolderOptions ControllerRole::leaseOptions() {
   lease.log = options_.log;
   lease.mayHold = [this] { return parts_.health().isReady(); };
   lease.taken = [this] { taken(); };
+  lease.probes = [this] { return probesText(); };
   return lease;
+}
+
+std::string ControllerRole::probesText() const {
+  constexpr size_t kMostAddresses = 50;
+  kube::Json told = kube::Json::object();
+  for (const ProbeStanding& one : probe_ ? probe_->standings() : std::vector<ProbeStanding>()) {
+    if (told.size() == kMostAddresses) break;
+    told[one.address] =
+        std::string(toString(one.result)) + (one.why.empty() ? "" : ": " + kube::printable(one.why));
+  }
+  return told.dump();
 }
 
 std::unique_ptr<HeldPolicyController> ControllerRole::makeHeldPolicyController() {
@@ -90,6 +110,9 @@ std::unique_ptr<PolicyKeeper> ControllerRole::makePolicyKeeper() {
   keeping.holdProblem = [this](const protection::DeletionPolicy& policy) { return holdProblemOf(policy); };
   keeping.unknownTypes = [this](const protection::DeletionPolicy& policy) {
     return policyTypes_.unknownTo(policy);
+  };
+  keeping.unreadableTypes = [this](const protection::DeletionPolicy& policy) {
+    return policyTypes_.unreadableOf(policy);
   };
   keeping.written = [this](const kube::ObjectMeta& policy, const nlohmann::json& before,
                            const nlohmann::json& after) {
@@ -428,6 +451,11 @@ WebhookEnforcement ControllerRole::enforcement(const criticalservice::CriticalSe
 void ControllerRole::addTo(GaugeValues& now) const {
   if (keeper_) now.webhookInForce = keeper_->isInForce().value_or(false);
   if (probe_) now.probes = probe_->standings();
+  if (policyKeeper_) {
+    const PolicyKeeper::Problems problems = policyKeeper_->problems();
+    now.problems["deletion-policy"] = problems.policiesNotEnforced;
+    now.problems["binding"] = problems.bindingsWithoutPolicy;
+  }
   now.leads = lease_.holds();
   now.keptWorks = works_.kept();
 }

@@ -66,6 +66,8 @@ class ControllerRole {
 
  private:
   LeaseHolderOptions leaseOptions();
+  std::string probesText() const;
+  std::string lister() const;
   StatusWriterOptions statusOptions();
   DeferredDeletionRunnerOptions runnerOptions();
   WorkFinalizerControllerOptions worksOptions();

@@ -100,6 +100,21 @@ MetricFamily lastProbes(const std::vector<ProbeStanding>& probes) {
   return family;
 }
 
+MetricFamily installationProblems(const GaugeValues& standing) {
+  std::map<std::string, size_t> problems = standing.problems;
+  problems["type"] = static_cast<size_t>(std::ranges::count_if(
+      standing.types, [](const TypeStanding& one) { return !graph::believable(one.knowledge); }));
+  if (standing.webhookInForce) problems["webhook"] = *standing.webhookInForce ? 0 : 1;
+  if (!standing.probes.empty())
+    problems["probe"] = static_cast<size_t>(std::ranges::count_if(
+        standing.probes, [](const ProbeStanding& one) { return one.result != ProbeResult::Denied; }));
+  MetricFamily family = gaugeFamily("lastout_installation_problems",
+                                    "What is missing or wrong, by kind; lastout check says more.");
+  for (const auto& [kind, count] : problems)
+    family.metric.push_back(gaugeOf(static_cast<double>(count), {{"of", kind}}));
+  return family;
+}
+
 }  // namespace
 
 Metrics::Metrics(const std::string& version)
@@ -258,6 +273,7 @@ std::string Metrics::text(const GaugeValues& standing) const {
   families.push_back(oneGauge("lastout_dependencies_left_out",
                               "Objects that providers need and that are not guarded, as there are too many.",
                               static_cast<double>(standing.leftOutDependencies)));
+  families.push_back(installationProblems(standing));
   addTypes(standing.types, families);
   if (!standing.probes.empty()) families.push_back(lastProbes(standing.probes));
   std::ranges::sort(families, {}, &MetricFamily::name);

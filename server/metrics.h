@@ -47,6 +47,8 @@ struct GaugeValues {
   std::vector<TypeStanding> types;
   std::vector<ProbeStanding> probes;  // by address; none: nobody probes
   size_t leftOutDependencies = 0;     // not guarded, since there are too many of their kind
+  // How many problems of the installation there are beside those that follow from the values above, by kind.
+  std::map<std::string, size_t> problems = {};
 };
 
 // Safe for any number of threads.

@@ -97,7 +97,9 @@ kube::Result<CurrentProtections> currentProtections(const std::shared_ptr<client
   review.object = object;
   review.oldObject = std::move(*whole);
   const PolicyReviewer reviews(access, live, view, protection::PolicyMode::Webhook);
-  now.denials = reviews.judge(review, deadline);
+  PolicyVerdict verdict = reviews.judge(review, deadline);
+  now.denials = std::move(verdict.denials);
+  for (protection::Denial& one : verdict.unseen) now.denials.push_back(std::move(one));
   for (protection::Denial& held : reviews.holds(review, deadline)) now.denials.push_back(std::move(held));
   return now;
 }

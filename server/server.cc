@@ -96,7 +96,7 @@ Server::Server(std::shared_ptr<client::Access> access, ServerOptions options)
       services_(access_, view_),
       rights_(access_),
       events_(access_, eventOptions(options_)),
-      annotationPolicy_(access_, deleteWhenFreeTerms(), options_.log),
+      annotationPolicy_(access_, kDeleteWhenFreePolicy, options_.log),
       deferredDeletions_(access_, view_,
                          storeOptions(options_, annotationPolicy_,
                                       [this](const DeferredDeletionEvent& news) { tellOf(news); })),
@@ -254,6 +254,7 @@ GaugeValues Server::standing() const {
     now.leftOutDependencies = view.leftOutDependencies();
   });
   if (const int64_t until = certificateUntil_; until != 0) now.certificateUntil = until;
+  now.problems["admission-policy"] = annotationPolicy_.isEnforced().value_or(true) ? 0 : 1;
   if (controller_) controller_->addTo(now);
   return now;
 }

@@ -11,7 +11,6 @@
 
 #include "client/watcher.h"
 #include "net/http_server.h"
-#include "protection/external_step.h"
 #include "protection/placement.h"
 #include "protection/policy.h"
 #include "server/controllers/deferred_deletion_store.h"
@@ -52,10 +51,8 @@ struct ServerOptions {
   std::function<WallTime()> clock = [] {  // what time it is, for people
     return std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
   };
-  // The controller role holds what policies with enforcement Hold are about; the external step of each
-  // deletion is that of a simulated database.
+  // The controller role holds what policies with enforcement Hold are about.
   bool holdsPolicies = false;
-  protection::SimulatedDatabase::Mode externalStep = protection::SimulatedDatabase::Mode::Succeeds;
   // Where ancestors may be that policies name, besides the cluster itself; the names differ.
   std::vector<NamedCluster> policyClusters;
   // The controller role applies these, and puts back what somebody deletes or changes of them.

@@ -23,8 +23,9 @@ UnwatchedReader::Listed UnwatchedReader::read(const kube::ResourceType& type, co
   Listed listed;
   for (client::StreamedObject& streamed : page->objects)
     listed.objects.push_back(client::toObject(std::move(streamed), type));
-  listed.isComplete = page->continueToken.empty();
-  if (!listed.isComplete) note(type.type, "there are more than " + std::to_string(kMostUnwatched));
+  listed.isComplete = page->continueToken.empty() && page->unread.empty();
+  if (!page->unread.empty()) note(type.type, std::move(page->unread));
+  if (!page->continueToken.empty()) note(type.type, "there are more than " + std::to_string(kMostUnwatched));
   return listed;
 }
 

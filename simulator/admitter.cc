@@ -1,9 +1,12 @@
 #include "simulator/admitter.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "kube/object.h"
 #include "kube/well_known.h"
 #include "simulator/mutation.h"
+#include "simulator/selection.h"
 
 namespace lastout::simulator {
 namespace {
@@ -42,6 +45,37 @@ ApiResult<void> Admitter::tell(const Mutation& mutation, Result verdict) const {
   return {};
 }
 
+// In the order and words of Kubernetes' CollectParams.
+tl::expected<PolicyParameters, std::string> Admitter::parameters(const ParameterKind& kind,
+                                                                 const ParameterReference& reference,
+                                                                 const std::string& requestNamespace) const {
+  const kube::MutexLock lock(plane_.mutex);
+  const std::string group = kube::groupOf(kind.apiVersion);
+  const std::string version(kube::versionOf(kind.apiVersion));
+  const auto types = plane_.types.typesOf(group, version);
+  const auto type = std::ranges::find(types, kind.kind, &ServedType::kind);
+  if (type == types.end())
+    return tl::unexpected("failed to find resource referenced by paramKind: '" + group + "/" + version +
+                          ", Kind=" + kind.kind + "'");
+  const bool isNamespaced = (*type)->namespaced;
+  if (!isNamespaced && !reference.namespaceName.empty())
+    return tl::unexpected(
+        std::string("paramRef.namespace must not be provided for a cluster-scoped `paramKind`"));
+  const std::string& space =
+      isNamespaced && reference.namespaceName.empty() ? requestNamespace : reference.namespaceName;
+  if (isNamespaced && space.empty())
+    return tl::unexpected(std::string(
+        "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"));
+  std::vector<RecordRef> records =
+      reference.name.empty() ? plane_.storage.list((*type)->type, space)
+                             : std::vector{plane_.storage.find({(*type)->type, space, reference.name})};
+  PolicyParameters found;
+  for (const RecordRef& record : records)
+    if (record != nullptr && matches(reference.selector, record->object()))
+      found.emplace_back(record, &record->object());
+  return found;
+}
+
 // Where nobody is asked there is no review either.
 ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& warnings) {
   if (!mayRefuse()) return {};
@@ -58,7 +92,10 @@ ApiResult<void> Admitter::admit(Mutation& mutation, std::vector<std::string>& wa
   };
   const auto policies = [this](const ReviewRequest& reviewed) {
     const auto rights = [&](const AccessAttributes& wanted) { return mayDo(users_, reviewed.user, wanted); };
-    return reviewByPolicies(*plane_.policies.snapshot(), reviewed, rights);
+    const auto found = [&](const ParameterKind& kind, const ParameterReference& reference) {
+      return parameters(kind, reference, reviewed.namespaceName);
+    };
+    return reviewByPolicies(*plane_.policies.snapshot(), reviewed, {rights, found});
   };
   ReviewOutcome outcome = dispatcher_.review(std::move(request), accept, policies);
   warnings.insert(warnings.end(), std::make_move_iterator(outcome.warnings.begin()),

@@ -38,6 +38,9 @@ class Admitter {
 
  private:
   ApiResult<void> tell(const Mutation& mutation, Result verdict) const;
+  tl::expected<PolicyParameters, std::string> parameters(const ParameterKind& kind,
+                                                         const ParameterReference& reference,
+                                                         const std::string& requestNamespace) const;
 
   ControlPlane& plane_;
   WebhookDispatcher& dispatcher_;

@@ -124,6 +124,12 @@ TypeRegistry Api::discoveredTypes() {
   return plane_.discoveredTypes();
 }
 
+// The resources of a version go with their CRDs, although the group is still named for a moment.
+std::optional<Json> Api::servedResources(std::string_view group, std::string_view version) {
+  const kube::MutexLock lock(plane_.mutex);
+  return resourceList(plane_.types, group, version);
+}
+
 // Returns the discovery document at the path; nullopt: the path has none.
 std::optional<ExchangeResponse> Api::discover(const TypeRegistry& types, const ExchangeRequest& request) {
   constexpr std::string_view kOpenApi = "/openapi/v3/";
@@ -143,7 +149,7 @@ std::optional<ExchangeResponse> Api::discover(const TypeRegistry& types, const E
   }
   std::optional<Json> document;
   if (const auto version = groupVersionIn(path.substr(std::min<size_t>(1, path.size()))))
-    document = resourceList(types, version->first, version->second);
+    document = servedResources(version->first, version->second);
   else if (path.starts_with("/apis/"))
     document = groupOf(types, path.substr(6));
   if (!document) return std::nullopt;

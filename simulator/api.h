@@ -39,7 +39,9 @@ class Api {
   using Prepare = std::function<ApiResult<Mutation>(const RecordRef& before)>;
 
   ApiResult<ExchangeResponse> handleResource(Call& call);
-  TypeRegistry discoveredTypes();  // takes the lock
+  // These take the lock.
+  TypeRegistry discoveredTypes();
+  std::optional<Json> servedResources(std::string_view group, std::string_view version);
   std::optional<ExchangeResponse> discover(const TypeRegistry& types, const ExchangeRequest& request);
   bool isUnanswered(std::string_view path, const std::optional<Target>& target);  // takes the lock
   std::optional<ApiError> denialOfUnserved(const ExchangeRequest& request, const Target& target) const;

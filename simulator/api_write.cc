@@ -41,6 +41,23 @@ ApiResult<void> checkIdentity(const ServedType& type, const StoredRecord& before
                                      ", UID in object meta: " + std::string(actual)));
 }
 
+// API servers track each field's owner by the schema, and answer so when they cannot.
+ApiResult<Json> applied(const ServedType& type, const Json& object, const Json& patch,
+                        const ApplyRequest& request) {
+  for (const auto& [which, value] : {std::pair("patch", &patch), std::pair("live", &object)}) {
+    const auto list = unmergeableSet(type.schema, *value);
+    if (!list) continue;
+    const std::string_view space = stringAt(*value, {"metadata", "namespace"});
+    return tl::unexpected(ApiError{500, "",
+                                   "failed to create typed " + std::string(which) + " object (" +
+                                       std::string(space) + "/" + std::string(request.name) + "; " +
+                                       type.apiVersion() + ", Kind=" + type.kind + "): " + *list +
+                                       ": associative list without keys has an element that's a map type",
+                                   nullptr});
+  }
+  return applyPatch(object, patch, request);
+}
+
 ApiResult<Json> patched(PatchType patchType, const ServedType& type, const Json& object, const Json& patch,
                         const ApplyRequest& request) {
   switch (patchType) {
@@ -53,7 +70,7 @@ ApiResult<Json> patched(PatchType patchType, const ServedType& type, const Json&
     case PatchType::Apply:
       break;
   }
-  return applyPatch(object, patch, request);
+  return applied(type, object, patch, request);
 }
 
 }  // namespace
@@ -87,7 +104,7 @@ ApiResult<Mutation> Api::prepareCreate(Call& call, Json object, const WriteOptio
   mutation.after = completed(plane_, *call.type, std::move(object));
   mutation.key = {call.type->type, call.target.namespaceName,
                   std::string(stringAt(mutation.after, {"metadata", "name"}))};
-  auto checked = checkContent(*call.type, mutation.after);
+  auto checked = checkContent(*call.type, mutation.after, nullptr);
   if (!checked) return tl::unexpected(std::move(checked.error()));
   std::ranges::move(*checked, std::back_inserter(call.warnings));
   mutation.options = options.asGiven("CreateOptions");
@@ -176,7 +193,7 @@ ApiResult<Mutation> Api::prepareUpdate(Call& call, const RecordRef& before, Json
   Json after = type.builtIn ? completeOnUpdate(rulesOf(type), before->object(), std::move(prepared->object))
                             : std::move(prepared->object);
   if (!prepared->changed) after = before->object();  // reviewed all the same
-  auto checked = checkContent(type, after);
+  auto checked = checkContent(type, after, &before->object());
   if (!checked) return tl::unexpected(std::move(checked.error()));
   std::ranges::move(*checked, std::back_inserter(call.warnings));
   Mutation mutation;

@@ -17,6 +17,12 @@ namespace lastout::simulator {
 // cannot be. Other types may hold anything.
 ApiResult<void> checkBuiltIn(const ServedType& type, std::string_view name, const Json& object);
 
+// Returns what the API server refuses in a complete object of the types that install lastout, or that lastout
+// writes: a table of rules for fields, and no validation of all of Kubernetes. Workloads without a Pod's
+// spec, and Services without a list of ports, are taken as they are: whoever tries out deletion leaves these
+// out.
+std::vector<StatusCause> fieldProblems(const kube::GroupResource& type, const Json& object);
+
 // --- What no update may change, in the API server's words.
 
 // Returns why `object`, prepared, may not replace `old`; empty: it may. Problems that both checks of the

@@ -58,6 +58,7 @@ ServedType builtInType(const kube::KnownType& known, kube::KubernetesVersion kub
       (known.traits & kube::HasGeneration) != 0 ||
       ((known.traits & kube::HasGenerationOfPods) != 0 && kube::countsGenerationsOfPods(kubernetes));
   type.writesNullTimestamps = kube::writesNullTimestamps(kubernetes);
+  type.relaxesServiceNames = type.type == kube::kServices && kube::relaxesServiceNames(kubernetes);
   type.verbs = verbsOf(known.traits);
   const kube::WorkloadType* workload = kube::findWorkloadType(type.type);
   const bool isScaled = workload != nullptr && workload->hasReplicas;

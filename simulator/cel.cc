@@ -6,7 +6,6 @@
 #include "kube/messages.h"
 #include "simulator/cel_evaluation.h"
 #include "simulator/cel_node.h"
-#include "simulator/cel_parser.h"
 
 namespace lastout::simulator {
 namespace {
@@ -15,34 +14,25 @@ constexpr size_t kShownCel = 400;  // bytes of an expression in an error; printa
 
 }  // namespace
 
-CelExpression::CelExpression(std::string text, std::shared_ptr<const CelNode> root, bool usesRequest)
-    : text_(std::move(text)), root_(std::move(root)), usesRequest_(usesRequest) {}
+CelExpression::CelExpression(std::string text, std::shared_ptr<const CelNode> root,
+                             std::set<std::string, std::less<>> uses)
+    : text_(std::move(text)), root_(std::move(root)), uses_(std::move(uses)) {}
 
 tl::expected<CelExpression, std::string> CelExpression::compile(std::string_view text,
                                                                 const CelEnvironment& environment) {
-  auto program = parseCel(text, environment);
-  if (!program && program.error().isBeyond)
-    return tl::unexpected(program.error().words + ": " + kSupportedCel);
-  if (!program) return tl::unexpected(std::move(program.error().words));
+  auto program = compileCel(text, environment);
+  if (!program) return tl::unexpected(std::move(program.error()));
+  CelNode root = std::move(program->root);
+  if (!program->beyond.empty()) root = celNode(CelNode::Kind::Beyond, root.type, std::move(program->beyond));
   return CelExpression(std::string(text.substr(0, kShownCel)),
-                       std::make_shared<const CelNode>(std::move(program->root)), program->usesRequest);
-}
-
-tl::expected<CelExpression, std::string> CelExpression::accept(std::string_view text,
-                                                               const CelEnvironment& environment) {
-  auto program = parseCel(text, environment);
-  if (program || !program.error().isBeyond) return compile(text, environment);
-  return CelExpression(std::string(text.substr(0, kShownCel)),
-                       std::make_shared<const CelNode>(celNode(CelNode::Kind::Beyond, environment.result,
-                                                               std::move(program.error().words))),
-                       false);
+                       std::make_shared<const CelNode>(std::move(root)), std::move(program->uses));
 }
 
 std::string_view CelExpression::beyond() const {
   return root_->kind == CelNode::Kind::Beyond ? std::string_view(root_->name) : std::string_view();
 }
 
-CelType CelExpression::type() const { return root_->type; }
+const CelType& CelExpression::type() const { return root_->type; }
 
 std::string CelExpression::failure(std::string_view why) const {
   return "expression '" + kube::printable(text_) + "' resulted in error: " + kube::printable(why);
@@ -65,11 +55,12 @@ bool CelRun::pay(int64_t cost) {
 const tl::expected<CelValue, std::string>& CelRun::variable(const std::string& name) {
   if (const auto known = known_.find(name); known != known_.end()) return known->second;
   const auto defined = std::ranges::find(*definitions_, name, &CelVariable::name);
+  known_.emplace(name, tl::unexpected("variable " + kube::inQuotes(name) + " refers to itself"));
   CelResult result = CelEvaluation(*this).result(*defined->expression.root_);
   if (!result)
     result = tl::unexpected("composited variable " + kube::inQuotes(name) +
                             " fails to evaluate: " + result.error());
-  return known_.emplace(name, std::move(result)).first->second;
+  return known_.insert_or_assign(name, std::move(result)).first->second;
 }
 
 tl::expected<bool, std::string> CelRun::test(const CelExpression& expression) {

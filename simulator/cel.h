@@ -7,39 +7,30 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "simulator/cel_type.h"
 #include "simulator/json.h"
 #include "simulator/user.h"
 
 namespace lastout::simulator {
 
-// The type of a value as far as it is known before evaluation. Dynamic: not known. The last five are the
-// steps from `authorizer` to its answer.
-enum class CelType : uint8_t {
-  Dynamic,
-  Bool,
-  Integer,
-  Text,
-  Null,
-  List,
-  Map,
-  Authorizer,
-  PathCheck,
-  GroupCheck,
-  ResourceCheck,
-  Decision
-};
-
-// The names that an expression may use besides `object`, `oldObject` and `request`, and its result's type.
+// The names that an expression may use, and its result's type.
 struct CelEnvironment {
   bool hasAuthorizer = false;
+  bool asksAuthorizer = true;  // false: what needs it compiles, and is not evaluated
+  bool hasParameters = false;
   // The fields of `variables`. nullptr: there is no such name.
-  const std::map<std::string, CelType>* variables = nullptr;
-  CelType result = CelType::Bool;  // Dynamic: any
+  const CelNames* variables = nullptr;
+  CelType result = CelKind::Bool;  // Dynamic: any
+  // The names of a CRD's rule with their types, and the Objects among these. nullptr: `object`, `oldObject`,
+  // `request` and `namespaceObject`, as admission has them.
+  const CelNames* names = nullptr;
+  const CelObjects* objects = nullptr;
 };
 
 // Answers calls of `authorizer`. `mayDo` returns whether the user of the request may do something.
@@ -48,12 +39,14 @@ struct CelAuthorizer {
   AccessAttributes requestResource;  // without a verb
 };
 
-// The values of the names, which must outlive the evaluation. nullptr: null.
+// The values of the names, which must outlive the evaluation. nullptr: null. A CRD's rule calls the first two
+// `self` and `oldSelf`.
 struct CelVariables {
   const Json* object = nullptr;
   const Json* oldObject = nullptr;
-  const Json* request = nullptr;  // needed only if usesRequest()
+  const Json* request = nullptr;  // needed only if it uses that
   const CelAuthorizer* authorizer = nullptr;
+  const Json* parameter = nullptr;  // `params`
 };
 
 inline constexpr size_t kLongestCel = 100'000;  // characters, as the API server has it
@@ -66,40 +59,37 @@ inline constexpr int64_t kMostCostOfPolicy = 10'000'000;
 
 struct CelNode;
 
-// This part of CEL has literals of strings, integers and lists, true, false and null; `in`, +, ==, !=, <, <=,
-// >, >=, &&, ||, !, ?: and parentheses; has(), size(), startsWith(), endsWith(), contains(); all(), exists(),
-// filter() and map(); the fields and items of `object`, `oldObject`, `request` and `variables`; and the calls
-// from `authorizer` to allowed(). `in` looks a string up in a list by hash. A compiled expression does not
-// change: safe for any number of threads.
+// Compiled is all of CEL as API servers know it. Evaluated are strings, integers, lists, true, false and
+// null; `in`, +, ==, !=, <, <=, >, >=, &&, ||, !, ?: and parentheses; has(), size(), startsWith(),
+// endsWith(), contains(); all(), exists(), exists_one(), filter() and map() with one name; the fields and
+// items of `object`, `oldObject`, `request`, `params`, `variables`, `self` and `oldSelf`; and the calls from
+// `authorizer` to allowed(). `in` looks a string up in a list by hash. A compiled expression does not change:
+// safe for any number of threads.
 class CelExpression {
  public:
-  // Fails with the API server's words for an expression that does not compile, or evaluates to another type,
-  // and with a sentence of its own for one that the API server compiles, but that needs more of the language.
+  // Fails with the API server's words for an expression that does not compile, or evaluates to another type.
+  // What compiles and is not evaluated here is an expression whose evaluation always fails.
   static tl::expected<CelExpression, std::string> compile(std::string_view text,
                                                           const CelEnvironment& environment = {});
-
-  // As compile(), but one that the API server compiles and that needs more of the language is one whose
-  // evaluation always fails.
-  static tl::expected<CelExpression, std::string> accept(std::string_view text,
-                                                         const CelEnvironment& environment = {});
 
   // Returns the result. Fails with the API server's words where a field is missing, or a value has the wrong
   // type.
   tl::expected<bool, std::string> test(const CelVariables& variables) const;
-  bool usesRequest() const { return usesRequest_; }
-  CelType type() const;
+  bool uses(std::string_view name) const { return uses_.contains(name); }  // of a value: "request"
+  const CelType& type() const;
   // Says what it needs that is not evaluated here; empty: it is evaluated.
   std::string_view beyond() const;
   const std::string& text() const { return text_; }  // its beginning, for messages
 
  private:
   friend class CelRun;
-  CelExpression(std::string text, std::shared_ptr<const CelNode> root, bool usesRequest);
+  CelExpression(std::string text, std::shared_ptr<const CelNode> root,
+                std::set<std::string, std::less<>> uses);
   std::string failure(std::string_view why) const;
 
   std::string text_;
   std::shared_ptr<const CelNode> root_;
-  bool usesRequest_ = false;
+  std::set<std::string, std::less<>> uses_;
 };
 
 // One of the `variables` of a policy.

@@ -121,6 +121,8 @@ CelTruth CelEvaluation::truth(const CelNode& node) {
       return quantified(node, false);
     case CelNode::Kind::Exists:
       return quantified(node, true);
+    case CelNode::Kind::ExistsOne:
+      return isOne(node);
     default:
       break;
   }
@@ -132,9 +134,10 @@ CelTruth CelEvaluation::truth(const CelNode& node) {
 
 CelResult CelEvaluation::variable(const std::string& name) const {
   const CelVariables& variables = run_.variables();
-  if (name == "object") return CelValue(variables.object);
-  if (name == "oldObject") return CelValue(variables.oldObject);
+  if (name == "object" || name == "self") return CelValue(variables.object);
+  if (name == "oldObject" || name == "oldSelf") return CelValue(variables.oldObject);
   if (name == "request") return CelValue(variables.request);
+  if (name == "params") return CelValue(variables.parameter);
   return CelValue(CelAccess{});
 }
 
@@ -225,7 +228,8 @@ CelTruth CelEvaluation::isOrdered(const CelNode& node) {
   if (!right) return tl::unexpected(right.error());
   const Json& a = left->get();
   const Json& b = right->get();
-  if (!(a.is_string() && b.is_string()) && !(a.is_number() && b.is_number())) return noSuchOverload();
+  const bool areAlike = (a.is_string() && b.is_string()) || (a.is_boolean() && b.is_boolean());
+  if (!areAlike && !(a.is_number() && b.is_number())) return noSuchOverload();
   if (node.kind == CelNode::Kind::Less) return a < b;
   if (node.kind == CelNode::Kind::LessOrEqual) return a <= b;
   return node.kind == CelNode::Kind::Greater ? a > b : a >= b;
@@ -262,11 +266,7 @@ CelResult CelEvaluation::chosen(const CelNode& node) {
 }
 
 CelResult CelEvaluation::size(const Json& of) const {
-  if (of.is_string()) {
-    const auto& text = of.get_ref<const std::string&>();
-    return CelValue(Json(std::ranges::count_if(
-        text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U; })));
-  }
+  if (of.is_string()) return CelValue(Json(celCharactersIn(of.get_ref<const std::string&>())));
   if (!of.is_array() && !of.is_object()) return noSuchOverload();
   return CelValue(Json(of.size()));
 }
@@ -321,6 +321,12 @@ CelTruth CelEvaluation::quantified(const CelNode& node, bool decisive) {
     if (!holds && all) all = std::move(holds);
   }
   return all;
+}
+
+CelTruth CelEvaluation::isOne(const CelNode& node) {
+  const auto found = filtered(node);
+  if (!found) return tl::unexpected(found.error());
+  return found->get().size() == 1;
 }
 
 CelResult CelEvaluation::filtered(const CelNode& node) {

@@ -71,6 +71,7 @@ class CelEvaluation {
   CelResult size(const Json& of) const;
 
   CelTruth quantified(const CelNode& node, bool decisive);
+  CelTruth isOne(const CelNode& node);
   CelResult filtered(const CelNode& node);
   CelResult transformed(const CelNode& node);
   // Returns the items of a list, or the keys of a map.

@@ -1,7 +1,7 @@
-// CelParser: from the tokens of an expression to its nodes, with their types as far as they are known.
+// CelParser: from the tokens of an expression to its nodes. https://github.com/google/cel-spec
 #pragma once
 
-#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,16 +11,16 @@
 
 namespace lastout::simulator {
 
+struct CelOperator;
+
 // For one expression. What the functions find wrong they throw, as CelProblem.
 class CelParser {
  public:
-  // `text` and `environment` must outlive it.
-  CelParser(std::string_view text, const CelEnvironment& environment)
-      : environment_(environment), lexer_(text) {
-    take();
-  }
+  // `text` must outlive it.
+  explicit CelParser(std::string_view text) : lexer_(text) { take(); }
 
-  CelProgram parse();
+  CelNode parse();
+  std::string place(size_t at) const { return lexer_.place(at); }
 
  private:
   // Counts how deep it is while it is alive.
@@ -40,47 +40,44 @@ class CelParser {
   bool takeIf(std::string_view symbol);
   void expect(std::string_view symbol);
   [[noreturn]] void unexpected() const;
-  [[noreturn]] void unsupportedFunction(const std::string& name, size_t at) const;
-  [[noreturn]] void noOverload(const char* function, std::initializer_list<CelType> types, size_t at) const;
-  void want(CelType type, const CelNode& node, const char* function, size_t at) const;
 
-  // Operators, from the one that binds least: cel_parser.cc.
+  // Operators, from the one that binds least.
   CelNode expression();
-  CelNode chain(const char* symbol, const char* function, CelNode::Kind kind,
-                CelNode (CelParser::*operand)());
+  CelNode chain(const char* symbol, CelNode::Kind kind, CelNode (CelParser::*operand)());
   CelNode disjunction();
   CelNode conjunction();
+  CelNode ranked(std::span<const CelOperator> operators, CelNode left, CelNode (CelParser::*operand)());
   CelNode relation();
-  CelNode related(const CelToken& sign, CelNode left, CelNode right) const;
-  CelNode equality(const CelToken& sign, CelNode left, CelNode right) const;
-  CelNode order(const CelToken& sign, CelNode left, CelNode right) const;
-  CelNode membership(CelNode left, CelNode right, size_t at) const;
   CelNode sum();
+  CelNode product();
   CelNode unary();
+  CelNode negation(size_t at);
   CelNode primary();
-  CelNode list();
+  CelNode element(bool isOptional, size_t at);
+  CelNode list(size_t at);
+  CelNode map(size_t at);
 
-  // Names, fields, items, functions and macros: cel_members.cc.
+  // Fields, items, functions and macros.
   CelNode member();
-  CelNode item(CelNode node);
-  CelNode field(CelNode node, const std::string& name, size_t at) const;
-  CelNode call(CelNode receiver, const std::string& name, size_t at);
-  CelNode macro(CelNode many, CelNode::Kind kind, size_t at);
-  CelNode sizeOf(CelNode of, size_t at) const;
+  std::string selector();
+  static CelNode field(CelNode of, std::string name, bool isOptional, size_t at);
+  CelNode item(CelNode of, size_t at);
   CelNode word(const CelToken& name);
-  CelNode function(const CelToken& name);
+  std::vector<CelNode> arguments();
+  CelNode call(CelNode receiver, const std::string& name, size_t at);
 
-  const CelEnvironment& environment_;
   CelLexer lexer_;
   CelToken token_;
-  std::vector<std::string> locals_;  // that the macros around it bind
   int depth_ = 0;
-  bool usesRequest_ = false;
 };
 
-CelNode celNode(CelNode::Kind kind, CelType type, std::string name = {});
 // Thrown where something is nested deeper than kDeepestCel.
 [[noreturn]] void celTooDeep();
-std::string nameOf(CelType type);
+// "a.b" of fields of words; empty: it is something else.
+std::string celDottedName(const CelNode& node);
+// True for a word that CEL keeps for itself, which no identifier may be.
+bool isCelReserved(std::string_view word);
+// True for what may be the name of a policy's variable.
+bool isCelIdentifier(std::string_view text);
 
 }  // namespace lastout::simulator

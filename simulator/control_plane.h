@@ -71,7 +71,8 @@ class ControlPlane {
   // By the names of the APIServices.
   std::map<std::string, AggregatedApi> aggregatedApis LASTOUT_GUARDED_BY(mutex);
 
-  // What discovery names: what is served, and for a second after the end of a CRD still its type.
+  // What /apis and OpenAPI name: what is served, and for a second after the end of a CRD still its type,
+  // although its paths, also that of its group and version, answer 404 (crd-end/changes-*.json).
   TypeRegistry discoveredTypes() LASTOUT_REQUIRES(mutex);
 
   void observe(Observer observer) { observers_.push_back(std::move(observer)); }

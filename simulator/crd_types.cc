@@ -1,5 +1,6 @@
 // What a CustomResourceDefinition defines: servedTypesOf.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "kube/crd.h"
@@ -8,6 +9,7 @@
 #include "kube/version.h"
 #include "kube/well_known.h"
 #include "simulator/field_error.h"
+#include "simulator/schema_rules.h"
 #include "simulator/served_type.h"
 
 namespace lastout::simulator {
@@ -48,7 +50,7 @@ void checkCrdWord(std::string_view key, std::string_view word, bool required,
     if (required) causes.push_back(requiredField(field));
     return;
   }
-  for (const std::string& problem : serviceNameProblems(kube::lowerCase(word))) {
+  for (const std::string& problem : dns1035LabelProblems(kube::lowerCase(word))) {
     causes.push_back(invalidField(field, word, problem));
   }
 }
@@ -92,13 +94,14 @@ void checkCrdScope(std::string_view scope, std::vector<StatusCause>& causes) {
 void checkCrdVersion(const kube::CrdVersion& version, const std::string& field,
                      std::vector<StatusCause>& causes) {
   if (version.name.empty()) causes.push_back(requiredField(field + ".name"));
-  if (!version.name.empty() && !kube::isServiceName(version.name)) {
-    for (const std::string& problem : serviceNameProblems(version.name))
+  if (!version.name.empty() && !kube::isDns1035Label(version.name)) {
+    for (const std::string& problem : dns1035LabelProblems(version.name))
       causes.push_back(invalidField(field + ".name", version.name, problem));
   }
   if (version.schema == nullptr || version.schema->asMap() == nullptr) {
     causes.push_back(requiredField(field + ".schema.openAPIV3Schema", "schemas are required"));
-  } else if (const std::string& type = kube::textAt(*version.schema, {"type"}); type != "object") {
+  } else if (const std::string& type = kube::textAt(*version.schema, {"type"});
+             !type.empty() && type != "object") {
     causes.push_back(
         invalidField(field + ".schema.openAPIV3Schema.type", type, "must be object at the root"));
   }
@@ -119,12 +122,64 @@ void checkCrdVersions(const std::vector<kube::CrdVersion>& versions, std::vector
   }
 }
 
+void checkCrdColumns(const std::vector<kube::PrinterColumn>& columns, const std::string& path,
+                     std::vector<StatusCause>& causes) {
+  static const std::vector<std::string> kTypes = {"boolean", "date", "integer", "number", "string"};
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const std::string place = path + "[" + std::to_string(i) + "]";
+    const std::string& jsonPath = columns[i].jsonPath;
+    if (columns[i].name.empty()) causes.push_back(requiredField(place + ".name"));
+    if (columns[i].type.empty()) causes.push_back(requiredField(place + ".type"));
+    if (!columns[i].type.empty() && std::ranges::find(kTypes, columns[i].type) == kTypes.end())
+      causes.push_back(invalidField(place + ".type", columns[i].type,
+                                    "must be one of boolean,date,integer,number,string"));
+    if (jsonPath.empty())
+      causes.push_back(requiredField(place + ".JSONPath"));
+    else if (jsonPath.front() != '.')
+      causes.push_back(
+          invalidField(place + ".JSONPath", jsonPath, "must be a simple json path starting with ."));
+  }
+}
+
 void checkCrdName(const kube::Crd& crd, std::vector<StatusCause>& causes) {
   if (crd.name != crd.type.resource + "." + crd.type.group)
     causes.push_back(invalidField("metadata.name", crd.name, "must be spec.names.plural+\".\"+spec.group"));
 }
 
 }  // namespace
+
+std::vector<StatusCause> definitionProblems(const Json& document) {
+  const kube::Value value = kube::fromJson(document);
+  kube::Errors ignored;
+  const kube::Crd crd = kube::readCrd(value, "", ignored);
+  std::vector<StatusCause> causes;
+  const Json* given = at(document, {"spec", "versions"});
+  const auto isShared = [given](std::string_view key) {
+    return given != nullptr && given->is_array() && std::ranges::all_of(*given, [&](const Json& version) {
+             const Json* own = at(version, {key});
+             const Json* first = at(given->front(), {key});
+             return own == first || (own != nullptr && first != nullptr && *own == *first);
+           });
+  };
+  const bool sharesSchema = isShared("schema");
+  const bool sharesColumns = isShared("additionalPrinterColumns");
+  for (size_t i = 0; i < crd.versions.size(); ++i) {
+    const std::string version = "spec.versions[" + std::to_string(i) + "].";
+    if (crd.versions[i].schema != nullptr && (i == 0 || !sharesSchema))
+      std::ranges::move(structureProblems(kube::toSortedJson(*crd.versions[i].schema),
+                                          sharesSchema ? "spec.validation.openAPIV3Schema"
+                                                       : version + "schema.openAPIV3Schema"),
+                        std::back_inserter(causes));
+    if (i == 0 || !sharesColumns)
+      checkCrdColumns(crd.versions[i].columns,
+                      (sharesColumns ? "spec." : version) + "additionalPrinterColumns", causes);
+  }
+  if (trueAt(document, {"spec", "preserveUnknownFields"}))
+    causes.push_back(invalidField("spec.preserveUnknownFields", true,
+                                  "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in "
+                                  "spec.versions[*].schema instead"));
+  return causes;
+}
 
 ApiResult<std::vector<ServedType>> servedTypesOf(const Json& document) {
   const kube::Value value = kube::fromJson(document);

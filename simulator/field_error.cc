@@ -5,6 +5,7 @@
 
 #include "kube/names.h"
 #include "kube/well_known.h"
+#include "simulator/served_type.h"
 
 namespace lastout::simulator {
 namespace {
@@ -80,6 +81,10 @@ StatusCause notSupported(std::string field, const Json& value, const std::vector
           std::move(field)};
 }
 
+StatusCause forbiddenField(std::string field, std::string_view why) {
+  return {"FieldValueForbidden", "Forbidden: " + std::string(why), std::move(field)};
+}
+
 StatusCause duplicateField(std::string field, const Json& value) {
   return {"FieldValueDuplicate", withValue("Duplicate value", value), std::move(field)};
 }
@@ -136,9 +141,7 @@ Problems lengthAndForm(std::string_view text, size_t longest, bool (*isGood)(std
   return problems;
 }
 
-bool isRbac(const kube::GroupResource& type) {
-  return type.group == kube::kRbacGroup || type.group == kube::kApiRegistrationGroup;
-}
+}  // namespace
 
 Problems pathSegmentProblems(std::string_view name) {
   if (name == "." || name == "..") return {"may not be '" + std::string(name) + "'"};
@@ -147,24 +150,25 @@ Problems pathSegmentProblems(std::string_view name) {
     if (name.find(taboo) != std::string_view::npos)
       problems.push_back("may not contain '" + std::string(taboo) + "'");
   }
-  if (problems.empty() && !kube::isPathSegment(name)) problems.push_back(noMoreThan(kube::kLongestName));
   return problems;
 }
-
-}  // namespace
 
 Problems subdomainProblems(std::string_view name) {
   return lengthAndForm(name, kube::kLongestName, kube::isDnsSubdomain, kSubdomain);
 }
 
-Problems serviceNameProblems(std::string_view name) {
-  return lengthAndForm(name, kube::kLongestDnsLabel, kube::isServiceName, kService);
+Problems dnsLabelProblems(std::string_view name) {
+  return lengthAndForm(name, kube::kLongestDnsLabel, kube::isDnsLabel, kLabel);
 }
 
-Problems nameProblems(const kube::GroupResource& type, std::string_view name) {
-  if (isRbac(type)) return pathSegmentProblems(name);
-  if (type == kube::kServices) return serviceNameProblems(name);
-  if (type == kube::kNamespaces) return lengthAndForm(name, kube::kLongestDnsLabel, kube::isDnsLabel, kLabel);
+Problems dns1035LabelProblems(std::string_view name) {
+  return lengthAndForm(name, kube::kLongestDnsLabel, kube::isDns1035Label, kService);
+}
+
+Problems nameProblems(const ServedType& type, std::string_view name) {
+  if (kube::takesAnyPathSegment(type.type)) return pathSegmentProblems(name);
+  if (type.type == kube::kServices && !type.relaxesServiceNames) return dns1035LabelProblems(name);
+  if (type.type == kube::kNamespaces || type.relaxesServiceNames) return dnsLabelProblems(name);
   return subdomainProblems(name);
 }
 
@@ -195,6 +199,52 @@ Problems qualifiedNameProblems(std::string_view text) {
 
 Problems labelValueProblems(std::string_view value) {
   return lengthAndForm(value, kube::kLongestDnsLabel, kube::isLabelValue, kLabelValue);
+}
+
+void addLabelProblems(const std::string& path, const Json& labels, std::vector<StatusCause>& causes) {
+  if (!labels.is_object()) return;
+  for (const auto& [key, value] : labels.items()) {
+    for (const std::string& problem : qualifiedNameProblems(key))
+      causes.push_back(invalidField(path, key, problem));
+    if (!value.is_string()) continue;
+    for (const std::string& problem : labelValueProblems(value.get_ref<const std::string&>()))
+      causes.push_back(invalidField(path, value, problem));
+  }
+}
+
+namespace {
+
+void addRequirementProblems(const std::string& path, const Json& requirement,
+                            std::vector<StatusCause>& causes) {
+  const std::string_view how = stringAt(requirement, {"operator"});
+  const Json* values = at(requirement, {"values"});
+  const bool hasValues = values != nullptr && values->is_array() && !values->empty();
+  if (how == "In" || how == "NotIn") {
+    if (!hasValues)
+      causes.push_back(
+          requiredField(path + ".values", "must be specified when `operator` is 'In' or 'NotIn'"));
+  } else if (how != "Exists" && how != "DoesNotExist") {
+    causes.push_back(invalidField(path + ".operator", how, "not a valid selector operator"));
+  } else if (hasValues) {
+    causes.push_back(forbiddenField(path + ".values",
+                                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+  }
+  for (const std::string& problem : qualifiedNameProblems(stringAt(requirement, {"key"})))
+    causes.push_back(invalidField(path + ".key", stringAt(requirement, {"key"}), problem));
+  for (size_t i = 0; hasValues && i < values->size(); ++i)
+    for (const std::string& problem : labelValueProblems(stringAt((*values)[i], {})))
+      causes.push_back(invalidField(path + ".values[" + std::to_string(i) + "]", (*values)[i], problem));
+}
+
+}  // namespace
+
+void addSelectorProblems(const std::string& path, const Json& selector, std::vector<StatusCause>& causes) {
+  if (const Json* labels = at(selector, {"matchLabels"}))
+    addLabelProblems(path + ".matchLabels", *labels, causes);
+  const Json* requirements = at(selector, {"matchExpressions"});
+  if (requirements == nullptr || !requirements->is_array()) return;
+  for (size_t i = 0; i < requirements->size(); ++i)
+    addRequirementProblems(path + ".matchExpressions[" + std::to_string(i) + "]", (*requirements)[i], causes);
 }
 
 }  // namespace lastout::simulator

@@ -6,11 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "kube/object_key.h"
 #include "simulator/json.h"
 #include "simulator/status.h"
 
 namespace lastout::simulator {
+
+struct ServedType;
 
 // `field` is a path: "spec.size", "spec.criteria[0].type". What a message quotes of a value is cut at 1,000
 // bytes.
@@ -19,6 +20,7 @@ StatusCause requiredField(std::string field, std::string_view why = "");  // "Re
 StatusCause invalidField(std::string field, const Json& value, std::string_view why);
 StatusCause wrongType(std::string field, const Json& value, std::string_view why);
 StatusCause notSupported(std::string field, const Json& value, const std::vector<std::string>& supported);
+StatusCause forbiddenField(std::string field, std::string_view why);
 StatusCause duplicateField(std::string field, const Json& value);
 StatusCause tooLong(std::string field, std::string_view why);  // "Too long: <why>"
 StatusCause tooMany(std::string field, size_t count, int64_t most);
@@ -36,11 +38,18 @@ std::string goQuoted(std::string_view text);
 // --- The API server's own words for a name that it refuses, one sentence for each rule that is broken; none
 // when the name is good (rest/018).
 
+std::vector<std::string> pathSegmentProblems(std::string_view name);
 std::vector<std::string> subdomainProblems(std::string_view name);
-std::vector<std::string> serviceNameProblems(std::string_view name);  // RFC 1035
-// Of an object of this type: kube::nameProblem()'s rules.
-std::vector<std::string> nameProblems(const kube::GroupResource& type, std::string_view name);
+std::vector<std::string> dnsLabelProblems(std::string_view name);      // RFC 1123
+std::vector<std::string> dns1035LabelProblems(std::string_view name);  // RFC 1035
+// Of an object of this type: kube::nameProblem()'s rules, and of Services those of that version.
+std::vector<std::string> nameProblems(const ServedType& type, std::string_view name);
 std::vector<std::string> qualifiedNameProblems(std::string_view text);  // keys of labels, finalizers
 std::vector<std::string> labelValueProblems(std::string_view value);
+
+// Adds what is wrong with a selector's matchLabels and matchExpressions; `path` is its field.
+void addSelectorProblems(const std::string& path, const Json& selector, std::vector<StatusCause>& causes);
+// The same of labels alone.
+void addLabelProblems(const std::string& path, const Json& labels, std::vector<StatusCause>& causes);
 
 }  // namespace lastout::simulator

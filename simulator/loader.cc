@@ -13,15 +13,17 @@ namespace lastout::simulator {
 namespace {
 
 // Webhooks are registered when all else is there: an install manifest has its own Service, and objects that
-// its webhook would review. So are policies, which come into force by their bindings.
+// its webhook would review. So are policies, which come into force by their bindings. What lastout is to
+// guard is there before it is told so.
 int rankOf(const kube::Object& object) {
   if (object.key.type == kube::kCustomResourceDefinitions) return 0;
   if (object.key.type == kube::kNamespaces) return 1;
-  if (object.key.type == manifestwork::manifestWorkType()) return 3;
-  if (object.key.type == kube::kValidatingAdmissionPolicyBindings) return 5;
+  if (object.key.type.group == kube::kLastoutGroup) return 3;
+  if (object.key.type == manifestwork::manifestWorkType()) return 4;
+  if (object.key.type == kube::kValidatingAdmissionPolicyBindings) return 6;
   const bool isWebhook = object.key.type == kube::kMutatingWebhookConfigurations ||
                          object.key.type == kube::kValidatingWebhookConfigurations;
-  return isWebhook ? 4 : 2;
+  return isWebhook ? 5 : 2;
 }
 
 // An object by which owner references find it: they name a kind, not a resource.

@@ -4,8 +4,6 @@
 #include <set>
 #include <string_view>
 
-#include "kube/messages.h"
-#include "kube/names.h"
 #include "kube/well_known.h"
 #include "simulator/selection.h"
 
@@ -136,87 +134,108 @@ constexpr size_t kMostConditions = 64;  // of one webhook or policy
 
 }  // namespace
 
-void MatchReader::required(const std::string& field, std::string_view why) {
-  causes_->push_back(
-      {"FieldValueRequired", why.empty() ? "Required value" : "Required value: " + std::string(why), field});
-}
-
-void MatchReader::wrong(const std::string& field, std::string_view value, std::string_view why) {
-  causes_->push_back(
-      {"FieldValueInvalid", "Invalid value: " + kube::inQuotes(value) + ": " + std::string(why), field});
-}
-
-void MatchReader::duplicate(const std::string& field, std::string_view value) {
-  causes_->push_back({"FieldValueDuplicate", "Duplicate value: " + kube::inQuotes(value), field});
-}
-
-void MatchReader::tooMany(const std::string& field, size_t count, size_t most) {
-  causes_->push_back(
-      {"FieldValueTooMany",
-       "Too many: " + std::to_string(count) + ": must have at most " + std::to_string(most) + " items",
-       field});
-}
-
-void MatchReader::notSupported(const std::string& field, std::string_view value,
-                               std::initializer_list<std::string_view> supported) {
-  std::string list;
-  for (const std::string_view each : supported) list += (list.empty() ? "" : ", ") + kube::inQuotes(each);
-  causes_->push_back({"FieldValueNotSupported",
-                      "Unsupported value: " + kube::inQuotes(value) + ": supported values: " + list, field});
-}
-
 std::string MatchReader::word(kube::Fields& fields, std::string_view key,
-                              std::initializer_list<std::string_view> choices, std::string_view ifAbsent) {
+                              const std::vector<std::string>& choices, std::string_view ifAbsent) {
   const auto given = fields.string(key);
   if (!given) return std::string(ifAbsent);
-  if (std::find(choices.begin(), choices.end(), *given) == choices.end())
-    notSupported(fields.pathOf(key), *given, choices);
+  if (std::ranges::find(choices, *given) == choices.end())
+    add(notSupported(fields.pathOf(key), *given, choices));
   return *given;
+}
+
+// "*" stands for all, and alone.
+void MatchReader::checkWords(const std::string& path, const std::vector<std::string>& words,
+                             std::string_view what) {
+  if (words.empty()) add(requiredField(path));
+  if (words.size() > 1 && std::ranges::find(words, kAny) != words.end())
+    add(invalidField(path, words, "if '*' is present, must not specify other " + std::string(what)));
+}
+
+void MatchReader::checkResources(const std::string& path, const std::vector<std::string>& resources) {
+  if (resources.empty()) add(requiredField(path));
+  std::set<std::string, std::less<>> ofAny;    // subresources of "*"
+  std::set<std::string, std::less<>> withAll;  // resources with all subresources
+  bool hasPlain = false;
+  for (size_t i = 0; i < resources.size(); ++i) {
+    const std::string place = path + "[" + std::to_string(i) + "]";
+    const std::string& each = resources[i];
+    const size_t slash = each.find('/');
+    if (each.empty()) add(requiredField(place));
+    if (slash == std::string::npos) {
+      if (!each.empty()) hasPlain = each != kAny;
+      continue;
+    }
+    const std::string resource = each.substr(0, slash);
+    const std::string subresource = each.substr(slash + 1);
+    if (withAll.contains(resource))
+      add(invalidField(place, each, "if '" + resource + "/*' is present, must not specify " + each));
+    if (ofAny.contains(subresource))
+      add(invalidField(place, each, "if '*/" + subresource + "' is present, must not specify " + each));
+    if (subresource == kAny) withAll.insert(resource);
+    if (resource == kAny) ofAny.insert(subresource);
+  }
+  const auto has = [&resources](std::string_view one) {
+    return std::ranges::find(resources, one) != resources.end();
+  };
+  if (resources.size() > 1 && has("*/*"))
+    add(invalidField(path, resources, "if '*/*' is present, must not specify other resources"));
+  if (has(kAny) && hasPlain)
+    add(invalidField(path, resources,
+                     "if '*' is present, must not specify other resources without subresources"));
 }
 
 kube::RuleWithOperations MatchReader::readRule(kube::Fields& fields) {
   kube::RuleWithOperations rule = kube::readRule(fields);
-  const auto checkList = [this, &fields](std::string_view key, const std::vector<std::string>& words) {
-    if (words.empty()) required(fields.pathOf(key));
-  };
-  checkList("operations", rule.operations);
-  checkList("apiGroups", rule.groups);
-  checkList("apiVersions", rule.versions);
-  checkList("resources", rule.resources);
-  const auto scopes = {std::string_view("*"), std::string_view("Cluster"), std::string_view("Namespaced")};
-  if (std::ranges::find(scopes, rule.scope) == scopes.end())
-    notSupported(fields.pathOf("scope"), rule.scope, scopes);
+  checkWords(fields.pathOf("operations"), rule.operations, "operations");
   for (size_t i = 0; i < rule.operations.size(); ++i) {
-    static const std::set<std::string, std::less<>> kKnown = {"*", "CONNECT", "CREATE", "DELETE", "UPDATE"};
-    if (!kKnown.contains(rule.operations[i]))
-      notSupported(fields.pathOf("operations") + "[" + std::to_string(i) + "]", rule.operations[i],
-                   {"*", "CONNECT", "CREATE", "DELETE", "UPDATE"});
+    static const std::vector<std::string> kKnown = {kAny, "CONNECT", "CREATE", "DELETE", "UPDATE"};
+    if (std::ranges::find(kKnown, rule.operations[i]) == kKnown.end())
+      add(notSupported(fields.pathOf("operations") + "[" + std::to_string(i) + "]", rule.operations[i],
+                       kKnown));
   }
+  checkWords(fields.pathOf("apiGroups"), rule.groups, "API groups");
+  checkWords(fields.pathOf("apiVersions"), rule.versions, "API versions");
+  for (size_t i = 0; i < rule.versions.size(); ++i)
+    if (rule.versions[i].empty())
+      add(requiredField(fields.pathOf("apiVersions") + "[" + std::to_string(i) + "]"));
+  checkResources(fields.pathOf("resources"), rule.resources);
+  static const std::vector<std::string> kScopes = {kAny, "Cluster", "Namespaced"};
+  if (std::ranges::find(kScopes, rule.scope) == kScopes.end())
+    add(notSupported(fields.pathOf("scope"), rule.scope, kScopes));
   return rule;
 }
 
 kube::LabelSelector MatchReader::readSelector(kube::Fields& fields, std::string_view key) {
   const kube::Value* given = fields.map(key);
   if (given == nullptr) return {};
+  const size_t before = causes_->size();
+  addSelectorProblems(fields.pathOf(key), kube::toSortedJson(*given), *causes_);
+  if (causes_->size() > before) return {};
   auto selector = kube::parseSelector(*given, "");
   if (selector) return std::move(*selector);
-  wrong(fields.pathOf(key), "", selector.error().message);
+  add(invalidField(fields.pathOf(key), "", selector.error().message));
   return {};
 }
 
 std::optional<CelExpression> MatchReader::readExpression(kube::Fields& fields, std::string_view key,
-                                                         const CelEnvironment& environment, bool isRequired) {
+                                                         const CelEnvironment& environment, bool isRequired,
+                                                         std::string_view whyRequired) {
   const std::string text = fields.string(key).value_or("");
   if (text.find_first_not_of(" \t\n\r") == std::string::npos) {
-    if (isRequired) required(fields.pathOf(key));
+    if (isRequired)
+      add(requiredField(fields.pathOf(key), whyRequired));
+    else if (!text.empty())
+      add(invalidField(fields.pathOf(key), text, "must be non-empty if specified"));
     return std::nullopt;
   }
-  auto expression = CelExpression::accept(text, environment);
-  if (expression && !expression->beyond().empty())
+  auto expression = CelExpression::compile(text, environment);
+  if (!expression) {
+    add(invalidField(fields.pathOf(key), text, expression.error()));
+    return std::nullopt;
+  }
+  if (!expression->beyond().empty())
     unevaluated_.push_back({fields.pathOf(key), std::string(expression->beyond()), isRequired});
-  if (expression) return std::move(*expression);
-  wrong(fields.pathOf(key), text, "compilation failed: " + expression.error());
-  return std::nullopt;
+  return std::move(*expression);
 }
 
 std::vector<MatchCondition> MatchReader::readConditions(kube::Fields& fields,
@@ -224,22 +243,21 @@ std::vector<MatchCondition> MatchReader::readConditions(kube::Fields& fields,
   std::vector<MatchCondition> conditions;
   auto items = fields.items("matchConditions");
   if (items.size() > kMostConditions) {
-    tooMany(fields.pathOf("matchConditions"), items.size(), kMostConditions);
+    add(tooMany(fields.pathOf("matchConditions"), items.size(), kMostConditions));
     return conditions;
   }
+  std::set<std::string, std::less<>> names;
   for (kube::Fields& item : items) {
+    auto expression = readExpression(item, "expression", environment);
     const std::string name = item.string("name").value_or("");
     if (name.empty()) {
-      required(item.pathOf("name"));
-    } else if (!kube::isQualifiedName(name)) {
-      wrong(item.pathOf("name"), name,
-            "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with "
-            "an alphanumeric character");
-    } else if (std::ranges::find(conditions, name, &MatchCondition::name) != conditions.end()) {
-      duplicate(item.pathOf("name"), name);
+      add(requiredField(item.pathOf("name")));
+    } else {
+      for (const std::string& problem : qualifiedNameProblems(name))
+        add(invalidField(item.pathOf("name"), name, problem));
+      if (!names.insert(name).second) add(duplicateField(item.pathOf("name"), name));
     }
-    if (auto expression = readExpression(item, "expression", environment))
-      conditions.push_back({name, std::move(*expression)});
+    if (expression) conditions.push_back({name, std::move(*expression)});
   }
   return conditions;
 }

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstddef>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kube/fields.h"
@@ -16,6 +16,7 @@
 #include "kube/object_key.h"
 #include "simulator/admission_review.h"
 #include "simulator/cel.h"
+#include "simulator/field_error.h"
 #include "simulator/json.h"
 #include "simulator/status.h"
 
@@ -68,29 +69,28 @@ class MatchReader {
  public:
   explicit MatchReader(std::vector<StatusCause>& causes) : causes_(&causes) {}
 
-  void required(const std::string& field, std::string_view why = {});
-  void wrong(const std::string& field, std::string_view value, std::string_view why);
-  void duplicate(const std::string& field, std::string_view value);
-  void tooMany(const std::string& field, size_t count, size_t most);
-  void notSupported(const std::string& field, std::string_view value,
-                    std::initializer_list<std::string_view> supported);
+  void add(StatusCause cause) { causes_->push_back(std::move(cause)); }
   // A word that has to be one of some; `ifAbsent` when it is not there.
-  std::string word(kube::Fields& fields, std::string_view key,
-                   std::initializer_list<std::string_view> choices, std::string_view ifAbsent);
+  std::string word(kube::Fields& fields, std::string_view key, const std::vector<std::string>& choices,
+                   std::string_view ifAbsent);
 
   kube::RuleWithOperations readRule(kube::Fields& fields);
   kube::LabelSelector readSelector(kube::Fields& fields, std::string_view key);
   std::vector<MatchCondition> readConditions(kube::Fields& fields, const CelEnvironment& environment);
   // Returns the expression at `key`. nullopt: it is wrong, or absent, which `isRequired` makes a cause. One
-  // that this part of CEL does not evaluate always fails; warnings() names it.
+  // that is not evaluated here always fails; warnings() names it.
   std::optional<CelExpression> readExpression(kube::Fields& fields, std::string_view key,
-                                              const CelEnvironment& environment, bool isRequired = true);
+                                              const CelEnvironment& environment, bool isRequired = true,
+                                              std::string_view whyRequired = {});
 
   // Returns a sentence on each expression that is stored and not evaluated, for a webhook or policy of that
   // failurePolicy.
   std::vector<std::string> warnings(bool failureIsIgnored) const;
 
  private:
+  void checkWords(const std::string& path, const std::vector<std::string>& words, std::string_view what);
+  void checkResources(const std::string& path, const std::vector<std::string>& resources);
+
   struct Unevaluated {
     std::string field;
     std::string why;

@@ -11,6 +11,7 @@
 #include "simulator/field_error.h"
 #include "simulator/names.h"
 #include "simulator/scale.h"
+#include "simulator/schema_rules.h"
 #include "simulator/validating_admission_policies.h"
 #include "simulator/webhooks.h"
 
@@ -94,13 +95,20 @@ ApiResult<void> fitToSchema(const ServedType& type, FieldValidation mode, std::s
   return {};
 }
 
-ApiResult<std::vector<std::string>> checkContent(const ServedType& type, const Json& object) {
+ApiResult<std::vector<std::string>> checkContent(const ServedType& type, const Json& object,
+                                                 const Json* old) {
   std::vector<std::string> warnings;
-  if (type.type == kube::kCustomResourceDefinitions) {
+  const bool isDefinition = type.type == kube::kCustomResourceDefinitions;
+  if (isDefinition)
     if (auto served = servedTypesOf(object); !served) return tl::unexpected(std::move(served.error()));
-  } else if (isPolicyKind(type.kind)) {
-    return checkPolicyOrBinding(object);
-  } else if (type.type == kube::kMutatingAdmissionPolicies) {
+  const std::vector<StatusCause> problems = isDefinition   ? definitionProblems(object)
+                                            : type.builtIn ? fieldProblems(type.type, object)
+                                                           : ruleProblems(type.schema, object, old);
+  if (!problems.empty())
+    return tl::unexpected(
+        invalid(type.kind, type.type.group, stringAt(object, {"metadata", "name"}), problems));
+  if (isPolicyKind(type.kind)) return checkPolicyOrBinding(object);
+  if (type.type == kube::kMutatingAdmissionPolicies) {
     warnings.emplace_back("this server stores MutatingAdmissionPolicies and does not evaluate them");
   } else if (type.type.group == kube::kAdmissionRegistrationGroup) {
     auto webhooks = checkConfiguration(object);
@@ -128,7 +136,8 @@ ApiResult<void> acceptMutated(Mutation& mutation, Json object) {
   if (!accepted) return tl::unexpected(std::move(accepted.error()));
   if (const auto problems = metadataProblems(type, *accepted); !problems.empty())
     return tl::unexpected(invalid(type.kind, type.type.group, mutation.key.name, problems));
-  if (auto checked = checkContent(type, *accepted); !checked)
+  const Json* old = mutation.before == nullptr ? nullptr : &mutation.before->object();
+  if (auto checked = checkContent(type, *accepted, old); !checked)
     return tl::unexpected(std::move(checked.error()));
   mutation.after = std::move(*accepted);
   mutation.key.name = stringAt(mutation.after, {"metadata", "name"});

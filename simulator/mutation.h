@@ -55,8 +55,9 @@ ApiResult<void> fitToSchema(const ServedType& type, FieldValidation mode, std::s
                             std::vector<std::string>& warnings);
 
 // Checks what a type's own strategy checks beyond its fields: definitions, webhook configurations and
-// policies. Returns the warnings to answer the write with.
-ApiResult<std::vector<std::string>> checkContent(const ServedType& type, const Json& object);
+// policies, and the rules of a custom type's schema. `old`: what the object replaces; nullptr: it is new.
+// Returns the warnings to answer the write with.
+ApiResult<std::vector<std::string>> checkContent(const ServedType& type, const Json& object, const Json* old);
 
 // An update of a custom object has to say which version it is of.
 ApiError noVersionGiven(const ServedType& type, std::string_view name);

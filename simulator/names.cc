@@ -157,25 +157,18 @@ void checkNames(const ServedType& type, const Json& metadata, bool named, Causes
   if (!generateName.empty()) {
     std::string example(generateName);  // a dash may end it: the name goes on
     if (example.back() == '-') example.back() = 'a';
-    addAll(causes, "metadata.generateName", generateName, nameProblems(type.type, example));
+    addAll(causes, "metadata.generateName", generateName, nameProblems(type, example));
   }
   if (name.empty()) {
     if (named || generateName.empty())
       causes.push_back(requiredField("metadata.name", "name or generateName is required"));
     return;
   }
-  addAll(causes, "metadata.name", name, nameProblems(type.type, name));
+  addAll(causes, "metadata.name", name, nameProblems(type, name));
 }
 
 void checkLabels(const Json& metadata, Causes& causes) {
-  const Json* labels = at(metadata, {"labels"});
-  if (labels == nullptr || !labels->is_object()) return;
-  for (const auto& [key, value] : labels->items()) {
-    addAll(causes, "metadata.labels", key, qualifiedNameProblems(key));
-    if (!value.is_string()) continue;
-    const auto& text = value.get_ref<const std::string&>();
-    addAll(causes, "metadata.labels", text, labelValueProblems(text));
-  }
+  if (const Json* labels = at(metadata, {"labels"})) addLabelProblems("metadata.labels", *labels, causes);
 }
 
 void checkAnnotations(const Json& metadata, Causes& causes) {

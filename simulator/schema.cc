@@ -14,12 +14,6 @@ bool belongsToEveryObject(std::string_view key) {
   return key == "apiVersion" || key == "kind" || key == "metadata";
 }
 
-// The schema of a map's member; nullptr when the schema does not know it.
-const Json* memberSchema(const Json& schema, std::string_view key) {
-  if (const Json* property = at(schema, {"properties", key})) return property;
-  return at(schema, {"additionalProperties"});
-}
-
 class Pruning {
  public:
   std::vector<std::string> dropped;
@@ -87,6 +81,11 @@ void fillIn(const Json& schema, Json& value) {
 
 }  // namespace
 
+const Json* memberSchema(const Json& schema, std::string_view key) {
+  if (const Json* property = at(schema, {"properties", key})) return property;
+  return at(schema, {"additionalProperties"});
+}
+
 std::optional<FieldValidation> parseFieldValidation(std::string_view parameter) {
   if (parameter == "Ignore") return FieldValidation::Ignore;
   if (parameter == "Warn" || parameter.empty()) return FieldValidation::Warn;
@@ -100,6 +99,31 @@ std::vector<std::string> prune(const Json& schema, Json& object) {
   pruning.visit(schema, object, "", true);
   std::ranges::sort(pruning.dropped);
   return std::move(pruning.dropped);
+}
+
+namespace {
+
+std::optional<std::string> unmergeableSetAt(const Json& schema, const Json& value, const std::string& path) {
+  const bool isSet = stringAt(schema, {"x-kubernetes-list-type"}) == "set";
+  if (value.is_array() && isSet &&
+      std::ranges::any_of(value, [](const Json& item) { return item.is_structured(); }))
+    return path;
+  const Json* items = at(schema, {"items"});
+  for (size_t i = 0; items != nullptr && value.is_array() && i < value.size(); ++i)
+    if (auto found = unmergeableSetAt(*items, value[i], path + "[" + std::to_string(i) + "]")) return found;
+  if (!value.is_object()) return std::nullopt;
+  for (const auto& [key, member] : value.items()) {
+    const Json* known = memberSchema(schema, key);
+    if (known == nullptr) continue;
+    if (auto found = unmergeableSetAt(*known, member, path + "." + key)) return found;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> unmergeableSet(const Json& schema, const Json& object) {
+  return unmergeableSetAt(schema, object, "");
 }
 
 void applyDefaults(const Json& schema, Json& object) {

@@ -1,7 +1,7 @@
 // What the structural schema of a CRD does to an object: unknown fields go, defaults come, the rest is
 // checked.
 //
-// Not here: x-kubernetes-validations (CEL rules are not evaluated), `format` and `multipleOf` (not checked).
+// Not here: x-kubernetes-validations (simulator/schema_rules.h), `format` and `multipleOf` (not checked).
 // A pattern that RE2 cannot compile is not checked, nor is one longer than 4,096 bytes or one against a
 // longer text. An object whose check takes more than two million steps, one for each value and alternative,
 // is refused. Built-in types have no schema: their unknown fields are kept and nothing of their content is
@@ -36,8 +36,16 @@ ApiResult<std::vector<std::string>> decodeBySchema(const ServedType& type, Field
 std::vector<std::string> prune(const Json& schema, Json& object);
 void applyDefaults(const Json& schema, Json& object);
 
-// What is wrong with an object, for invalid() (rest/016, 017); at most 100 causes. A null schema lets
-// everything pass.
+// Returns the path of a list in the object that server-side apply cannot merge, as API servers do: its schema
+// makes it a set, and an item of it is a map or list. nullopt: there is none.
+std::optional<std::string> unmergeableSet(const Json& schema, const Json& object);
+
+// Returns the schema of a map's member; nullptr when the schema does not know it.
+const Json* memberSchema(const Json& schema, std::string_view key);
+
+inline constexpr size_t kMostCauses = 100;  // of one object, or of one schema
+// Returns what is wrong with the object, at most kMostCauses, for invalid() (rest/016, 017). With a null
+// schema nothing is wrong.
 std::vector<StatusCause> schemaProblems(const Json& schema, const Json& object);
 
 }  // namespace lastout::simulator

@@ -7,13 +7,13 @@
 #include <set>
 #include <utility>
 
+#include "simulator/cel_lexer.h"
 #include "simulator/field_error.h"
 #include "simulator/schema.h"
 
 namespace lastout::simulator {
 namespace {
 
-constexpr size_t kMostCauses = 100;
 // Of one object: more than it can have values, each checked once; alternatives multiply them.
 constexpr size_t kMostSteps = 2'000'000;
 constexpr size_t kTextOfOneStep = 64;  // bytes held against a pattern
@@ -55,11 +55,6 @@ bool hasType(const Json& value, std::string_view type) {
   if (type == "integer") return isWhole(value);
   if (type == "number") return value.is_number();
   return typeNameOf(value) == type;
-}
-
-size_t charactersIn(const std::string& text) {
-  return static_cast<size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
 }
 
 // What the check of one object may cost, alternatives and all.
@@ -151,7 +146,7 @@ class SchemaCheck {
 
   void checkText(const Json& schema, const Json& value, const std::string& path) {
     const auto& text = value.get_ref<const std::string&>();
-    const auto length = static_cast<int64_t>(charactersIn(text));
+    const auto length = static_cast<int64_t>(celCharactersIn(text));
     if (const auto most = limitOf(schema, "maxLength"); most && length > *most)
       causes.push_back(tooLong(path, "may not be longer than " + std::to_string(*most)));
     if (const auto least = limitOf(schema, "minLength"); least && length < *least)
@@ -231,11 +226,8 @@ class SchemaCheck {
           causes.push_back(requiredField(fieldOf(key.get<std::string>())));
       }
     }
-    const Json* others = at(schema, {"additionalProperties"});
     for (const auto& [key, member] : map.items()) {
-      const Json* known = at(schema, {"properties", key});
-      if (known == nullptr) known = others;
-      if (known != nullptr) check(*known, member, fieldOf(key));
+      if (const Json* known = memberSchema(schema, key)) check(*known, member, fieldOf(key));
     }
   }
 

@@ -39,6 +39,7 @@ struct ServedType {
   bool builtIn = false;               // false: defined by a CRD, as ManifestWork and CriticalService are
   bool tracksGeneration = false;      // metadata.generation counts the changes of spec
   bool writesNullTimestamps = false;  // kube::writesNullTimestamps(), of what is within such objects
+  bool relaxesServiceNames = false;   // kube::relaxesServiceNames(), where it is Services
   std::vector<std::string> verbs;     // "create", "get", ...
   std::vector<Subresource> subresources;
   std::optional<kube::ScalePaths> scale;  // as simulator/json_path.h reads them
@@ -58,6 +59,9 @@ using ServedTypePointer = std::shared_ptr<const ServedType>;
 // none. Reads spec alone, and fails with 422 and all causes as the API server refuses such a CRD. Conversion:
 // versions differ by apiVersion alone, whatever strategy the CRD names.
 ApiResult<std::vector<ServedType>> servedTypesOf(const Json& document);
+// Returns what else the API server refuses in a CRD that is written: in its schemas, which are no structural
+// ones, and in its columns.
+std::vector<StatusCause> definitionProblems(const Json& document);
 
 // The types that are there before any CRD was created, in the order in which /apis names their groups; the
 // ones that CRDs define, ManifestWork, AppliedManifestWork and CriticalService, come last.

@@ -1,5 +1,7 @@
 #include "simulator/validating_admission_policies.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "kube/status_reason.h"
@@ -88,13 +90,34 @@ bool binds(const PolicyBinding& binding, const ReviewRequest& request) {
   return !binding.matches || matches(*binding.matches, request);
 }
 
+// Each object that the binding refers to is the policy's `params` once; without a reference that is null.
+std::vector<PolicyRefusal> refusalsOf(const ValidatingAdmissionPolicy& policy, const PolicyBinding& binding,
+                                      CelVariables variables, const PolicyQuestions& questions) {
+  if (!policy.parameterKind || !binding.parameter) return PolicyReview(policy, variables).refusals();
+  auto parameters = questions.parameters(*policy.parameterKind, *binding.parameter);
+  if (parameters && parameters->empty() && binding.parameter->isNeeded)
+    parameters =
+        tl::unexpected(std::string("no params found for policy binding with `Deny` parameterNotFoundAction"));
+  std::vector<PolicyRefusal> refusals;
+  if (!parameters) {
+    if (!policy.failureIsIgnored)
+      refusals.push_back({"failed to configure binding: " + parameters.error(), "Invalid"});
+    return refusals;
+  }
+  for (const auto& parameter : *parameters) {
+    variables.parameter = parameter.get();
+    std::ranges::move(PolicyReview(policy, variables).refusals(), std::back_inserter(refusals));
+  }
+  return refusals;
+}
+
 void askPolicy(const ValidatingAdmissionPolicies::Bound& bound, const ReviewRequest& request,
-               const CelVariables& variables, PolicyVerdict& verdict) {
+               const CelVariables& variables, const PolicyQuestions& questions, PolicyVerdict& verdict) {
   for (const PolicyBinding& binding : bound.bindings) {
     if (!binds(binding, request)) continue;
     const std::string which =
         "ValidatingAdmissionPolicy '" + bound.policy->name + "' with binding '" + binding.name + "'";
-    for (const PolicyRefusal& refusal : PolicyReview(*bound.policy, variables).refusals()) {
+    for (const PolicyRefusal& refusal : refusalsOf(*bound.policy, binding, variables, questions)) {
       if (binding.warns)
         verdict.warnings.push_back("Validation failed for " + which + ": " + refusal.message);
       if (binding.denies && !verdict.denial)
@@ -173,8 +196,7 @@ std::shared_ptr<const ValidatingAdmissionPolicies::List> ValidatingAdmissionPoli
 }
 
 PolicyVerdict reviewByPolicies(const ValidatingAdmissionPolicies::List& policies,
-                               const ReviewRequest& request,
-                               std::function<bool(const AccessAttributes&)> mayDo) {
+                               const ReviewRequest& request, PolicyQuestions questions) {
   PolicyVerdict verdict;
   if (policies.bound.empty() || isExempt(request)) return verdict;
   std::vector<size_t> candidates = policies.index.candidates(request);
@@ -182,7 +204,7 @@ PolicyVerdict reviewByPolicies(const ValidatingAdmissionPolicies::List& policies
                 [&](size_t position) { return !matches(policies.bound[position].policy->matches, request); });
   if (candidates.empty()) return verdict;
   const Json attributes = attributesOf(request);
-  const CelAuthorizer authorizer{std::move(mayDo),
+  const CelAuthorizer authorizer{std::move(questions.mayDo),
                                  {.verb = {},
                                   .group = request.type.group,
                                   .resource = request.type.resource,
@@ -190,8 +212,9 @@ PolicyVerdict reviewByPolicies(const ValidatingAdmissionPolicies::List& policies
                                   .namespaceName = namespaceOf(request),
                                   .name = request.name,
                                   .path = {}}};
-  const CelVariables variables{request.object, request.oldObject, &attributes, &authorizer};
-  for (const size_t position : candidates) askPolicy(policies.bound[position], request, variables, verdict);
+  const CelVariables variables{request.object, request.oldObject, &attributes, &authorizer, nullptr};
+  for (const size_t position : candidates)
+    askPolicy(policies.bound[position], request, variables, questions, verdict);
   return verdict;
 }
 

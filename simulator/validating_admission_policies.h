@@ -26,8 +26,23 @@ struct PolicyValidation {
   std::string reason;  // of its denial's Status
 };
 
+// The kind whose objects a policy takes as its `params`.
+struct ParameterKind {
+  std::string apiVersion;
+  std::string kind;
+};
+
+// Selects the parameters of a binding: the object of this name, or all that the selector matches.
+struct ParameterReference {
+  std::string name;           // empty: goes by the selector
+  std::string namespaceName;  // empty: that of the request's object, if the kind is namespaced
+  kube::LabelSelector selector;
+  bool isNeeded = false;  // parameterNotFoundAction: Deny
+};
+
 struct ValidatingAdmissionPolicy {
   std::string name;
+  std::optional<ParameterKind> parameterKind;
   kube::MatchResources matches;
   std::vector<MatchCondition> matchConditions;
   std::vector<CelVariable> variables;
@@ -39,6 +54,7 @@ struct ValidatingAdmissionPolicy {
 struct PolicyBinding {
   std::string name;
   std::string policy;
+  std::optional<ParameterReference> parameter;
   std::optional<kube::MatchResources>
       matches;  // nullopt: all that the policy matches; without rules: any request
   bool denies = false;
@@ -52,8 +68,8 @@ bool isPolicyKind(std::string_view kind);
 ApiResult<std::vector<std::string>> checkPolicyOrBinding(const Json& object);
 
 // Fail with 400 for what has the wrong type or an unknown field, and with 422 and all causes for what the API
-// server would not accept. Expressions with parameters, and others beyond CelExpression's part of CEL, fail
-// for every request; audit annotations are not looked at. matchPolicy Equivalent counts as Exact.
+// server would not accept. Expressions beyond CelExpression's part of CEL fail for every request; audit
+// annotations are checked, and not evaluated. matchPolicy Equivalent counts as Exact.
 ApiResult<ValidatingAdmissionPolicy> checkPolicy(const Json& policy);
 ApiResult<PolicyBinding> checkPolicyBinding(const Json& binding);
 
@@ -93,10 +109,20 @@ struct PolicyVerdict {
   std::vector<std::string> warnings;  // for warningHeader(), with a denial, too
 };
 
-// Returns the verdict of the policies on a request; `mayDo` answers what its user may do. The first denial
-// counts, with the code and the reason of its validation (422 Invalid by default).
+using PolicyParameters = std::vector<std::shared_ptr<const Json>>;
+
+// What policies ask about a request besides its objects.
+struct PolicyQuestions {
+  std::function<bool(const AccessAttributes&)> mayDo;  // whether the request's user may
+  // Returns the objects that a binding refers to, none if there are none. Fails with the API server's words
+  // where that kind is not served, or cannot be meant.
+  std::function<tl::expected<PolicyParameters, std::string>(const ParameterKind&, const ParameterReference&)>
+      parameters;
+};
+
+// Returns the verdict of the policies on a request. The first denial counts, with the code and the reason of
+// its validation (422 Invalid by default).
 PolicyVerdict reviewByPolicies(const ValidatingAdmissionPolicies::List& policies,
-                               const ReviewRequest& request,
-                               std::function<bool(const AccessAttributes&)> mayDo);
+                               const ReviewRequest& request, PolicyQuestions questions);
 
 }  // namespace lastout::simulator

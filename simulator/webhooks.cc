@@ -19,7 +19,7 @@ bool concerns(const Webhook& webhook, const ReviewRequest& request) {
 ApiResult<bool> isToBeAsked(const Webhook& webhook, const ReviewRequest& request) {
   if (!concerns(webhook, request)) return false;
   const bool usesRequest = std::ranges::any_of(webhook.matchConditions, [](const MatchCondition& condition) {
-    return condition.expression.usesRequest();
+    return condition.expression.uses("request");
   });
   const Json attributes = usesRequest ? attributesOf(request) : Json();
   const CelVariables variables{request.object, request.oldObject, &attributes};

@@ -97,14 +97,12 @@ struct WebhookUrl {
 struct WebhookUrlProblem {
   std::string value;  // the part that is wrong
   std::string message;
+  bool isUnreadable = false;  // it is no URL at all
 };
 
-// Returns what is wrong with the URL, in the API server's words; nullopt: it can be called.
-std::optional<WebhookUrlProblem> webhookUrlProblem(std::string_view url);
+// Returns what is wrong with the URL, in the API server's words; empty: it can be called.
+std::vector<WebhookUrlProblem> webhookUrlProblems(std::string_view url);
 // The parts of a URL without a problem; nothing for another one.
 std::optional<WebhookUrl> parseWebhookUrl(std::string_view url);
-// Whether it begins with "/" and can stand in a request's first line as it is: printable ASCII, no "?" and
-// "#".
-bool isUrlPath(std::string_view path);
 
 }  // namespace lastout::simulator

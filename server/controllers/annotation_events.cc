@@ -48,7 +48,7 @@ std::string doubtOf(const admission::AnnotatedObject& annotated, const Annotatio
   if (const auto until = admission::askedUntil(annotated, annotations.now); !until) return until.error();
   if (annotations.count.value_or(false)) return {};
   return "the API servers do not enforce the ValidatingAdmissionPolicy " +
-         std::string(deleteWhenFreeTerms().name) +
+         std::string(kDeleteWhenFreePolicy) +
          " as lastout ships it, as far as is known, and so anybody may have set it";
 }
 

@@ -10,6 +10,8 @@
 
 namespace lastout::server {
 
+inline constexpr const char* kDependenciesKnown = "DependenciesKnown";  // the condition
+
 // As of a condition.
 struct DependencyStanding {
   std::optional<bool> known;  // nullopt: it will be in a moment

@@ -11,6 +11,7 @@
 #include "kube/value.h"
 #include "kube/well_known.h"
 #include "protection/policy.h"
+#include "server/controllers/dependency_standing.h"
 #include "server/runtime/object_client.h"
 
 namespace lastout::server {
@@ -96,8 +97,13 @@ std::vector<Event> eventsOf(const std::string& name, const std::string& uid, con
   changed("Degraded", [&](const ConditionSeen& then, const ConditionSeen& now) {
     if (now.reason == "NotUnderstood" && then.reason != now.reason) add(true, "NotUnderstood", now.message);
   });
-  changed("DependenciesKnown", [&](const ConditionSeen& then, const ConditionSeen& now) {
+  changed(kDependenciesKnown, [&](const ConditionSeen& then, const ConditionSeen& now) {
     if (now.reason == "TooMany" && then.reason != now.reason) add(true, "TooManyDependencies", now.message);
+  });
+  changed("NamesKnown", [&](const ConditionSeen& then, const ConditionSeen& now) {
+    if (now.status == "False" && (then.status != "False" || then.message != now.message))
+      add(true, "FinalizerNeverSeen", now.message);
+    if (now.status == "True" && then.status == "False") add(false, "FinalizerSeen", now.message);
   });
   const std::string other = replacedBy(after);
   if (!other.empty() && other != replacedBy(before))
@@ -118,6 +124,7 @@ std::vector<Event> eventsOfPolicy(const std::string& name, const std::string& ui
   };
   changed("Accepted", "NotUnderstood", "Understood");
   changed("TypesKnown", "TypesNotFound", "TypesFound");
+  changed("TypesReadable", "TypesForbidden", "TypesReadable");
   return events;
 }
 
@@ -128,6 +135,32 @@ Event eventOf(const admission::Weakening& news) {
                     isOfDependency ? "DependencyChanged" : "GuardWeakened",
                     toString(news.changed) + " was changed while criteria are unmet: " + news.message,
                     toString(news.changed));
+}
+
+client::ApiRequest eventCreation(const Event& event, const std::string& component,
+                                 const std::string& instance, std::chrono::sys_seconds now) {
+  const std::string time = kube::timestampText(now);
+  const std::string home = event.namespaceName.empty() ? kEventNamespace : event.namespaceName;
+  Json about{
+      {"apiVersion", event.apiVersion}, {"kind", event.kind}, {"name", event.name}, {"uid", event.uid}};
+  if (!event.namespaceName.empty()) about["namespace"] = home;
+  client::ApiRequest request =
+      client::creation(client::collectionPath(kube::kEvents, home),
+                       {{"apiVersion", "v1"},
+                        {"kind", "Event"},
+                        {"metadata", {{"generateName", nameBefore(event.name)}, {"namespace", home}}},
+                        {"involvedObject", std::move(about)},
+                        {"type", event.warning ? "Warning" : "Normal"},
+                        {"reason", event.reason},
+                        {"message", kube::atMost(event.message, kLongestEventMessage)},
+                        {"source", {{"component", component}}},
+                        {"reportingComponent", component},
+                        {"reportingInstance", instance},
+                        {"firstTimestamp", time},
+                        {"lastTimestamp", time},
+                        {"count", 1}});
+  request.isRepeatable = true;  // told twice, it does no harm
+  return request;
 }
 
 EventWriter::EventWriter(const std::shared_ptr<client::Access>& access, EventWriterOptions options)
@@ -188,28 +221,8 @@ void EventWriter::tellAll() {
 }
 
 RequestResult<client::WholeAnswer> EventWriter::write(const Event& event) {
-  const std::string now = kube::timestampText(options_.clock());
-  const std::string home = event.namespaceName.empty() ? kEventNamespace : event.namespaceName;
-  Json about{
-      {"apiVersion", event.apiVersion}, {"kind", event.kind}, {"name", event.name}, {"uid", event.uid}};
-  if (!event.namespaceName.empty()) about["namespace"] = home;
-  client::ApiRequest request =
-      client::creation(client::collectionPath(kube::kEvents, home),
-                       {{"apiVersion", "v1"},
-                        {"kind", "Event"},
-                        {"metadata", {{"generateName", nameBefore(event.name)}, {"namespace", home}}},
-                        {"involvedObject", std::move(about)},
-                        {"type", event.warning ? "Warning" : "Normal"},
-                        {"reason", event.reason},
-                        {"message", kube::atMost(event.message, kLongestEventMessage)},
-                        {"source", {{"component", options_.component}}},
-                        {"reportingComponent", options_.component},
-                        {"reportingInstance", options_.instance},
-                        {"firstTimestamp", now},
-                        {"lastTimestamp", now},
-                        {"count", 1}});
-  request.isRepeatable = true;  // told twice, it does no harm
-  return ObjectClient(*server_, options_.patience, kMostOwnObjectBytes).ask(std::move(request));
+  return ObjectClient(*server_, options_.patience, kMostOwnObjectBytes)
+      .ask(eventCreation(event, options_.component, options_.instance, options_.clock()));
 }
 
 }  // namespace lastout::server

@@ -52,8 +52,8 @@ Event eventAbout(const Object& object, bool warning, std::string reason, std::st
 }
 
 // What has become of a CriticalService, by its status before and after it was written: Stuck, NoLongerStuck,
-// Satisfied, NotEnforced, Enforced, TooManyDependencies, ProviderReplaced. A first status is compared with
-// one in which all is well.
+// Satisfied, NotEnforced, Enforced, TooManyDependencies, FinalizerNeverSeen, FinalizerSeen, ProviderReplaced.
+// A first status is compared with one in which all is well.
 std::vector<Event> eventsOf(const std::string& name, const std::string& uid, const nlohmann::json& before,
                             const nlohmann::json& after);
 
@@ -63,6 +63,10 @@ std::vector<Event> eventsOfPolicy(const std::string& name, const std::string& ui
 
 // DependencyChanged, GuardWeakened: of the CriticalService whose provider lost something.
 Event eventOf(const admission::Weakening& news);
+
+// Returns the request that writes the Event; `component` and `instance` say who tells.
+client::ApiRequest eventCreation(const Event& event, const std::string& component,
+                                 const std::string& instance, std::chrono::sys_seconds now);
 
 struct EventWriterOptions {
   std::string component = "lastout";

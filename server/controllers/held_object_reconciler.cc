@@ -10,13 +10,11 @@
 namespace lastout::server {
 namespace {
 
-using protection::ExternalStanding;
 using protection::HoldPlan;
 
-constexpr int kMostPlans = 3;  // of one look: the external step is one, its result another
 // What has changed meanwhile is told by a watch; it is looked at again should that be late.
 constexpr std::chrono::milliseconds kAfterConflict{1'000};
-constexpr size_t kMostExternals = 10'000;              // objects whose results are remembered
+constexpr size_t kMostRemembered = 10'000;             // objects of which something is remembered
 constexpr const char* kForceIgnored = "ForceIgnored";  // reasons of Events
 constexpr const char* kStatusRejected = "StatusRejected";
 constexpr size_t kLongestRefusal = 500;  // bytes of what the API server says
@@ -35,9 +33,14 @@ std::string withoutTimes(nlohmann::json patch) {
   return patch.dump();
 }
 
-// A plan that ends something rests on what is true now, not on what a watch has told.
-bool endsSomething(const HoldPlan& plan) {
-  return plan.deleteItself || !plan.deleteChildren.empty() || plan.askExternal || plan.removeFinalizer;
+// A plan that ends something, or awaits a report, rests on what is true now, not on what a watch has told.
+bool restsOnTheObject(const HoldPlan& plan) {
+  return plan.deleteItself || !plan.deleteChildren.empty() || plan.awaitedWord || plan.removeFinalizer;
+}
+
+// The same of its children.
+bool restsOnItsChildren(const HoldPlan& plan) {
+  return plan.deleteItself || plan.asksOutside || plan.removeFinalizer;
 }
 
 std::string withHoldGrant(std::string problem) {
@@ -56,32 +59,24 @@ std::string_view toString(HeldOutcome outcome) {
 
 Settled HeldObjectReconciler::settle(const kube::ObjectKey& key) {
   const auto type = options_.findType(key.type);
-  if (!type) return {};
-  Round round;
-  for (int i = 0; i < kMostPlans; ++i) {
-    round = settleOnce(key, *type, i > 0);
-    if (!round.again) break;
-  }
-  return round.settled;
-}
-
-HeldObjectReconciler::Round HeldObjectReconciler::settleOnce(const kube::ObjectKey& key,
-                                                             const kube::ResourceType& type,
-                                                             bool wasWritten) {
-  std::optional<HeldObject> held = objects_.find(key);
+  std::optional<HeldObject> held = type ? objects_.find(key) : std::nullopt;
   if (!held) return {};
   HoldPlan plan = planFor(*held);
-  if (wasWritten || endsSomething(plan)) {
-    auto read = readAgain(key, type, plan.askExternal || plan.removeFinalizer || plan.deleteItself);
-    if (!read) return {{withHoldGrant(read.error().why), {}}, false};
+  // What was read may let the object go, which rests on its children, too.
+  for (bool isRead = false, hasListed = false;
+       (restsOnTheObject(plan) && !isRead) || (restsOnItsChildren(plan) && !hasListed);) {
+    isRead = true;
+    hasListed = restsOnItsChildren(plan);
+    auto read = readAgain(key, *type, hasListed);
+    if (!read) return {withHoldGrant(read.error().why), {}};
     if (!*read) return {};
     held = std::move(*read);
     plan = planFor(*held);
   }
-  const auto done = execute(*held, type, plan);
-  if (!done && isConflict(done.error())) return {{"", kAfterConflict}, false};
-  if (!done) return {{withHoldGrant(done.error().why), plan.lookAgain}, false};
-  return {{"", plan.lookAgain}, plan.askExternal.has_value()};
+  const auto done = execute(*held, *type, plan);
+  if (!done && isConflict(done.error())) return {"", kAfterConflict};
+  if (!done) return {withHoldGrant(done.error().why), plan.lookAgain};
+  return {"", plan.lookAgain};
 }
 
 HoldPlan HeldObjectReconciler::planFor(const HeldObject& held) const {
@@ -101,9 +96,9 @@ HoldPlan HeldObjectReconciler::planFor(const HeldObject& held) const {
   if (force && force->key.holds(object.meta))
     if (std::string doubt = guards_.problemOf(*held.policy); !doubt.empty())
       facts.forceDoubt = std::move(doubt);
-  const auto external = externals_.find(object.meta.uid);
-  if (external != externals_.end()) facts.external = external->second;
   facts.now = options_.clock();
+  const auto awaited = awaited_.find(object.meta.uid);
+  if (awaited != awaited_.end()) facts.awaited = std::chrono::seconds(facts.now - awaited->second);
   return planHold(*held.policy, facts);
 }
 
@@ -159,11 +154,10 @@ RequestResult<void> HeldObjectReconciler::execute(HeldObject& held, const kube::
   }
   auto children = deleteChildren(plan);
   if (!children) return children;
-  if (plan.askExternal && options_.mayAct()) askExternal(held, *plan.askExternal);
+  noteAwaited(held.object.meta.uid, plan);
   if (!plan.removeFinalizer || !options_.mayAct()) return {};
   auto removed = setFinalizers(held, type, plan);
   if (!removed) return removed;
-  externals_.erase(held.object.meta.uid);
   rejected_.erase(held.object.meta.uid);
   options_.count(plan.isForced ? HeldOutcome::Forced : HeldOutcome::LetGo);
   options_.log(plan.isForced ? Level::Warning : Level::Info,
@@ -186,7 +180,7 @@ RequestResult<void> HeldObjectReconciler::patchStatus(HeldObject& held, const ku
 bool HeldObjectReconciler::noteRejected(const HeldObject& held, const HoldPlan& plan,
                                         const NotDone& refusal) {
   const kube::Object& object = held.object;
-  if (rejected_.size() >= kMostExternals) rejected_.clear();  // they are told once more
+  if (rejected_.size() >= kMostRemembered) rejected_.clear();  // they are told once more
   std::string status = withoutTimes(plan.statusPatch);
   std::string& former = rejected_[object.meta.uid];
   if (former == status) return false;
@@ -233,14 +227,13 @@ RequestResult<void> HeldObjectReconciler::deleteChildren(const HoldPlan& plan) c
   return all;
 }
 
-void HeldObjectReconciler::askExternal(const HeldObject& held, const std::string& word) {
-  const kube::Object& object = held.object;
-  const auto problem = external_.execute({object.key, object.meta.uid, word});
-  if (externals_.size() >= kMostExternals) externals_.clear();  // they are asked once more
-  ExternalStanding& standing = externals_[object.meta.uid];
-  standing = problem ? ExternalStanding{ExternalStanding::State::Failed, *problem, options_.clock()}
-                     : ExternalStanding{ExternalStanding::State::Done, {}, 0};
-  if (problem) options_.log(Level::Warning, toString(object.key) + ": external deletion failed: " + *problem);
+void HeldObjectReconciler::noteAwaited(const std::string& uid, const HoldPlan& plan) {
+  if (plan.awaitedWord && awaited_.size() >= kMostRemembered && !awaited_.contains(uid))
+    awaited_.clear();  // they wait once more
+  if (plan.awaitedWord)
+    awaited_.try_emplace(uid, options_.clock());
+  else
+    awaited_.erase(uid);
 }
 
 std::string HeldObjectReconciler::problemOf(const kube::GroupResource& type) const {
@@ -254,7 +247,7 @@ void HeldObjectReconciler::reportIgnored(const kube::Object& object, const std::
     ignored_.erase(object.meta.uid);
     return;
   }
-  if (ignored_.size() >= kMostExternals) ignored_.clear();  // they are told once more
+  if (ignored_.size() >= kMostRemembered) ignored_.clear();  // they are told once more
   std::string& told = ignored_[object.meta.uid];
   if (told == why) return;
   told = why;

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "protection/external_step.h"
 #include "protection/hold_plan.h"
 #include "server/controllers/force_guards.h"
 #include "server/controllers/held_objects.h"
@@ -44,23 +43,14 @@ struct HeldObjectReconcilerOptions {
 class HeldObjectReconciler {
  public:
   // All must outlive it.
-  HeldObjectReconciler(HeldObjects& objects, const ObjectClient& client, protection::ExternalStep& external,
-                       HeldObjectReconcilerOptions options)
-      : objects_(objects), client_(client), external_(external), options_(std::move(options)) {}
+  HeldObjectReconciler(HeldObjects& objects, const ObjectClient& client, HeldObjectReconcilerOptions options)
+      : objects_(objects), client_(client), options_(std::move(options)) {}
 
   Settled settle(const kube::ObjectKey& key);
   // Why an object of the type could not be given its finalizer last; empty: none is known. By any thread.
   std::string problemOf(const kube::GroupResource& type) const;
 
  private:
-  // One plan for an object that was just read where the plan ends something.
-  struct Round {
-    Settled settled;
-    bool again = false;  // a fact is another one by what was done
-  };
-
-  // `wasWritten`: by a former plan, of which no watch may have told yet.
-  Round settleOnce(const kube::ObjectKey& key, const kube::ResourceType& type, bool wasWritten);
   protection::HoldPlan planFor(const HeldObject& held) const;
   RequestResult<std::optional<HeldObject>> readAgain(const kube::ObjectKey& key,
                                                      const kube::ResourceType& type, bool withChildren) const;
@@ -72,16 +62,15 @@ class HeldObjectReconciler {
                                     const protection::HoldPlan& plan) const;
   RequestResult<void> deleteChildren(const protection::HoldPlan& plan) const;
   bool noteRejected(const HeldObject& held, const protection::HoldPlan& plan, const NotDone& refusal);
-  void askExternal(const HeldObject& held, const std::string& word);
+  void noteAwaited(const std::string& uid, const protection::HoldPlan& plan);
   void report(const HeldObject& held, const protection::HoldPlan& plan);
   void reportIgnored(const kube::Object& object, const std::string& why);
 
   HeldObjects& objects_;
   const ObjectClient& client_;
-  protection::ExternalStep& external_;
   const HeldObjectReconcilerOptions options_;
   const ForceGuards guards_{client_};
-  std::map<std::string, protection::ExternalStanding> externals_;  // by the object's uid
+  std::map<std::string, int64_t> awaited_;       // by the object's uid: since when a report is awaited
   std::map<std::string, std::string> rejected_;  // by the object's uid: the status that was rejected last
   std::map<std::string, std::string> ignored_;   // why force does not count, as it was told; by uid
   mutable kube::Mutex mutex_;

@@ -3,7 +3,6 @@
 #include <set>
 #include <utility>
 
-#include "admission/decide.h"
 #include "kube/well_known.h"
 #include "protection/cel.h"
 #include "protection/hold_finalizers.h"
@@ -35,11 +34,10 @@ std::string whyNotKnown(const client::SyncStatus& knowledge) {
 HeldPolicyController::HeldPolicyController(const SharedParts& parts, std::function<bool()> leads)
     : parts_(parts),
       server_(newControllerServer(*parts.access)),
-      external_(parts.options.externalStep),
       worker_(workerOptions(std::move(leads))),
       patience_(worker_.patience()),
       client_(*server_, patience_),
-      reconciler_(objects_, client_, external_, reconcilerOptions()),
+      reconciler_(objects_, client_, reconcilerOptions()),
       controller_(controllerOptions()),
       watches_(parts.access, watchesOptions()) {}
 
@@ -146,14 +144,9 @@ void HeldPolicyController::toldOfUnserved(const kube::GroupResource& type) {
 
 // Empty: its CRD is gone, and so is all of the type.
 std::string HeldPolicyController::whyUnserved(const kube::GroupResource& type) const {
-  if (!graph::believable(parts_.view.knowledge(kube::kCustomResourceDefinitions)))
-    return "whether it is served is not known";
-  bool isDefined = false;
-  parts_.view.inspect([&](const admission::ClusterView& view, const kube::ResourceMap& types) {
-    const kube::ResourceType* known = types.find(type);
-    isDefined = (known != nullptr && known->builtIn) || view.graph().find(kube::crdKey(type)).has_value();
-  });
-  return isDefined ? "it is not served" : "";
+  if (parts_.view.isAbsent(type)) return "";
+  const std::optional<std::string> gap = parts_.view.gapIn(type.group);
+  return gap ? "what its group serves is not known: " + *gap : "it is not served";
 }
 
 client::ReflectorHandlers HeldPolicyController::handlersOf(const kube::ResourceType& type) {

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "client/watcher.h"
-#include "protection/external_step.h"
 #include "server/controllers/held_object_reconciler.h"
 #include "server/controllers/held_objects.h"
 #include "server/runtime/controller.h"
@@ -52,7 +51,6 @@ class HeldPolicyController {
   const SharedParts parts_;
   const std::unique_ptr<client::ApiServer> server_;
   HeldObjects objects_;
-  protection::SimulatedDatabase external_;
   Worker worker_;
   const Patience patience_;
   const ObjectClient client_;

@@ -87,7 +87,7 @@ client::ReflectorHandlers LabelledPolicyController::handlersOf(const kube::Resou
            problems = ProblemLog(parts_.options.log, "labels of " + toString(type.type) + ": ",
                                  "labels of " + toString(type.type) + ": followed again")](
               const client::SyncStatus& knowledge) mutable {
-            std::string why = knowledge.why;
+            std::string why = knowledge.problem();
             if (isLackOfRight(why, {"list", "watch"}))
               why +=
                   "; the ClusterRole lastout-labels-policies grants get, list, watch and patch to what is "

@@ -16,6 +16,7 @@ namespace {
 using kube::Json;
 using std::chrono::seconds;
 
+constexpr const char* kProbesAnnotation = "lastout.dev/probes";
 constexpr int64_t kLongestDuration = 3'600;  // seconds
 // Of the pause between two renewals: how often others look, so that they see each renewal within a second of
 // it, and take the Lease over within a second of its end.
@@ -48,6 +49,7 @@ kube::Result<Lease> readLease(const kube::Value& object) {
       seconds(std::clamp<int64_t>(integerAt(object, {"spec", "leaseDurationSeconds"}), 0, kLongestDuration));
   lease.acquired = kube::textAt(object, {"spec", "acquireTime"});
   lease.renewed = kube::textAt(object, {"spec", "renewTime"});
+  lease.probes = kube::textAt(object, {"metadata", "annotations", kProbesAnnotation});
   lease.transitions =
       std::clamp<int64_t>(integerAt(object, {"spec", "leaseTransitions"}), 0, INT32_MAX - int64_t{1});
   return lease;
@@ -63,6 +65,7 @@ client::ApiRequest requestToWrite(const Lease& lease, std::string_view namespace
                    {"acquireTime", lease.acquired},
                    {"renewTime", lease.renewed},
                    {"leaseTransitions", lease.transitions}}}};
+  if (!lease.probes.empty()) object["metadata"]["annotations"][kProbesAnnotation] = lease.probes;
   if (!lease.resourceVersion.empty()) object["metadata"]["resourceVersion"] = lease.resourceVersion;
   return client::creationOrPatch(client::collectionPath(kube::kLeases, namespaceName), object);
 }

@@ -28,6 +28,8 @@ struct Lease {
   std::string acquired;     // as it is written there; empty: it is not
   std::string renewed;      // the same
   int64_t transitions = 0;  // how often it went from one holder to another
+  // How the holder's probes of API servers ended, as JSON: {address: result}; empty: it does not say.
+  std::string probes = {};
 };
 
 // Fails when the object is no Lease that can be understood. A duration of more than an hour is taken for one.

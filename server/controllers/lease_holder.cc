@@ -62,6 +62,7 @@ void LeaseHolder::step() {
   if (step.action == LeaseElection::Action::Wait) return loop_.wakeAt(step.until);
   if (options_.mayHold && !options_.mayHold())
     return loop_.wakeAt(steady_clock::now() + options_.times.retry);
+  if (options_.probes) step.lease.probes = options_.probes();
   const auto problem = step.action == LeaseElection::Action::Read ? read() : write(step.lease);
   if (loop_.isStopping()) return;  // what was cut off is no problem
   report(problem);

@@ -24,6 +24,8 @@ struct LeaseHolderOptions {
   LogSink log;
   // Empty: always. While it says no, the Lease is neither taken nor renewed: another may do better.
   std::function<bool()> mayHold;
+  // Empty, or called by the holder's thread: Lease::probes, told with each renewal.
+  std::function<std::string()> probes;
   // Empty, or called by the holder's thread when it begins to hold the Lease; also when it does again, after
   // it could not renew it in time.
   std::function<void()> taken;

@@ -8,6 +8,7 @@
 #include "kube/well_known.h"
 #include "protection/cel.h"
 #include "protection/force_guard.h"
+#include "protection/implied.h"
 #include "protection/placement.h"
 #include "server/runtime/lack_of_right.h"
 #include "server/runtime/object_client.h"
@@ -78,7 +79,7 @@ std::unique_ptr<client::Watcher> PolicyKeeper::watcherOf(client::Access& access,
   client::ReflectorHandlers handlers;
   // What lost its label is lastout's all the same.
   handlers.upsert = [this, type](client::StreamedObject object) {
-    if (type != Policies && protection::policyOfMade(object.meta.name).empty()) return;
+    if (type != Policies && !object.meta.name.starts_with(protection::kOwnNamePrefix)) return;
     {
       const kube::MutexLock lock(mutex_);
       const std::string name = object.meta.name;
@@ -218,12 +219,27 @@ PolicyKeeper::Kept PolicyKeeper::keptOf(const std::string& name, const Seen& see
   return kept;
 }
 
+PolicyKeeper::Problems PolicyKeeper::problems() {
+  Problems problems;
+  const kube::MutexLock lock(mutex_);
+  for (const auto& [name, seen] : types_[Policies].objects) {
+    const kube::Value* enforced = kube::statusCondition(seen.content, "Enforced");
+    if (enforced == nullptr || kube::textAt(*enforced, {"status"}) != "True") ++problems.policiesNotEnforced;
+  }
+  const auto& policies = types_[AdmissionPolicies].objects;
+  for (const auto& [name, seen] : types_[Bindings].objects) {
+    if (!policies.contains(kube::textAt(seen.content, {"spec", "policyName"})))
+      ++problems.bindingsWithoutPolicy;
+  }
+  return problems;
+}
+
 std::vector<protection::StandingAdmissionPolicy> PolicyKeeper::standing() {
   std::vector<protection::StandingAdmissionPolicy> all;
   const kube::MutexLock lock(mutex_);
   for (const Followed type : {AdmissionPolicies, Bindings}) {
     for (const auto& [name, seen] : types_[type].objects) {
-      if (!seen.meta.deletionTimestamp)
+      if (!seen.meta.deletionTimestamp && !protection::policyOfMade(name).empty())
         all.push_back(
             {type == Bindings, name, seen.meta.uid, seen.meta.resourceVersion, kube::toJson(seen.content)});
     }
@@ -366,6 +382,10 @@ protection::PolicyStanding PolicyKeeper::standingOf(const Kept& kept) {
   standing.forceProblem = whyForceDoesNotCount(kept);
   standing.hasWebhookPart = runsAt(policy, options_.mode, protection::EnforcementPoint::Webhook);
   if (options_.unknownTypes) standing.unknownTypes = options_.unknownTypes(policy);
+  standing.seeksInContainers = protection::implies(policy, kube::kNamespaces) ||
+                               protection::implies(policy, kube::kCustomResourceDefinitions);
+  if (options_.unreadableTypes && standing.seeksInContainers)
+    standing.unreadableTypes = options_.unreadableTypes(policy);
   return standing;
 }
 

@@ -45,6 +45,8 @@ struct PolicyKeeperOptions {
   // Which types and fields the policy names that the cluster does not have; empty: none is known to be
   // missing; nullopt: it cannot be told now. Called by the thread alone. May be empty: nobody compares them.
   std::function<std::optional<std::string>(const protection::DeletionPolicy& policy)> unknownTypes = {};
+  // Which types the policy seeks in Namespaces and behind CRDs that lastout may not list, as the two above.
+  std::function<std::optional<std::string>(const protection::DeletionPolicy& policy)> unreadableTypes = {};
   // A status was written in the place of `before`; called by the thread.
   std::function<void(const kube::ObjectMeta& policy, const nlohmann::json& before,
                      const nlohmann::json& after)>
@@ -70,6 +72,13 @@ class PolicyKeeper {
   void withdraw();
   void stop();                           // for good; what stands stays
   void reconsider() { worker_.wake(); }  // mayWrite() or webhookAsks() may have changed
+  // By what it follows: DeletionPolicies without Enforced=True, and lastout's own bindings, shipped ones
+  // among them, that name no ValidatingAdmissionPolicy of lastout's.
+  struct Problems {
+    size_t policiesNotEnforced = 0;
+    size_t bindingsWithoutPolicy = 0;
+  };
+  Problems problems();
 
  private:
   // The three types that are followed, in this order.

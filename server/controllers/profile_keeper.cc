@@ -6,6 +6,7 @@
 
 #include "client/value_picker.h"
 #include "client/writes.h"
+#include "kube/difference.h"
 #include "kube/resource_map.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
@@ -28,7 +29,7 @@ constexpr std::chrono::milliseconds kCompareAgainAfter{30'000};
 std::string problemOf(const client::SyncStatus& knowledge) {
   if (knowledge.state == client::SyncStatus::State::NotServed)
     return "this API server has no DeletionPolicies: apply deploy/crd/deletionpolicies.yaml";
-  return knowledge.why;
+  return knowledge.problem();
 }
 
 }  // namespace
@@ -94,7 +95,7 @@ bool ProfileKeeper::isAsItShould(const KeptManifest& policy) {
     return true;
   const kube::Value* standing = seen.content.find("spec");
   const kube::Value* wanted = policy.object.content.find("spec");
-  return standing != nullptr && wanted != nullptr && protection::saysAllOf(*standing, *wanted);
+  return standing != nullptr && wanted != nullptr && kube::differenceFrom(*standing, *wanted).empty();
 }
 
 // Before the policies are known nothing is written: what seems to be missing may be there.

@@ -80,19 +80,20 @@ TypeWatchesOptions ReplayedDeletionController::watchesOptions() {
 
 client::ReflectorHandlers ReplayedDeletionController::handlersOf(const kube::ResourceType& type) {
   const std::string subject = "deletions by annotation of " + toString(type.type) + ": ";
-  return {
-      [this, type](client::StreamedObject streamed) {
-        kube::Object object = client::toObject(std::move(streamed), type);
-        const kube::ObjectKey key = object.key;
-        if (!deletions_.upsert(std::move(object))) return;
-        controller_.wake({key});
-        worker_.wake();
-      },
-      [this, type](const client::Removed& removed) {
-        deletions_.remove({type.type, removed.namespaceName, removed.name}, removed.uid);
-      },
-      [problems = ProblemLog(parts_.options.log, subject, subject + "followed again")](
-          const client::SyncStatus& knowledge) mutable { problems.note(withReplayGrant(knowledge.why)); }};
+  return {[this, type](client::StreamedObject streamed) {
+            kube::Object object = client::toObject(std::move(streamed), type);
+            const kube::ObjectKey key = object.key;
+            if (!deletions_.upsert(std::move(object))) return;
+            controller_.wake({key});
+            worker_.wake();
+          },
+          [this, type](const client::Removed& removed) {
+            deletions_.remove({type.type, removed.namespaceName, removed.name}, removed.uid);
+          },
+          [problems = ProblemLog(parts_.options.log, subject, subject + "followed again")](
+              const client::SyncStatus& knowledge) mutable {
+            problems.note(withReplayGrant(knowledge.problem()));
+          }};
 }
 
 void ReplayedDeletionController::reconsider() {

@@ -16,7 +16,9 @@
 #include "kube/messages.h"
 #include "kube/timestamp.h"
 #include "kube/value.h"
+#include "protection/implied.h"
 #include "server/controllers/dependency_standing.h"
+#include "server/controllers/finalizer_names.h"
 #include "server/watch/unknown_types.h"
 
 namespace lastout::server {
@@ -293,8 +295,11 @@ ConditionText degraded(const graph::Graph& graph, const CriticalService& service
                        const ProviderObservation& provider, const StatusFacts& facts) {
   if (std::string why = doubts(service, false); !why.empty()) return {true, kNotUnderstood, std::move(why)};
   if (std::string why = doubts(service, true); !why.empty()) return {true, "TypeNeverSeen", std::move(why)};
-  if (auto unknownTypes = unknownTypesAmong(graph, typesOf(service)))
-    return {unknownTypes->lasts, std::move(unknownTypes->reason), std::move(unknownTypes->message)};
+  if (auto unknownTypes = unknownTypesAmong(graph, typesOf(service))) {
+    const bool isForbidden = unknownTypes->reason == std::string_view("TypeForbidden");
+    return {unknownTypes->lasts, std::move(unknownTypes->reason),
+            unknownTypes->message + (isForbidden ? "; " + protection::howToGiveReads("them") : "")};
+  }
   if (!facts.holdProblem.empty()) return {true, "HoldFailed", facts.holdProblem};
   if (provider.present.value_or(false) && facts.readiness.isUnreadable)
     return {true, criticalservice::kUnreadable, facts.readiness.message};
@@ -334,6 +339,13 @@ Json unmetCriteria(const graph::Graph& graph, const std::vector<CriterionState>&
   return unmet;
 }
 
+// An object counts once for each criterion that it keeps unmet.
+uint64_t remainingObjects(const std::vector<CriterionState>& criteria) {
+  uint64_t objects = 0;
+  for (const CriterionState& criterion : criteria) objects += criterion.holders;
+  return objects;
+}
+
 Json seenTypes(const CriticalService& service) {
   Json names = Json::array();
   for (const kube::GroupResource& type : service.seenTypes) names.push_back(kube::crdName(type));
@@ -366,8 +378,10 @@ Json statusOf(const admission::ClusterView& view, const CriticalService& service
   StatusText status(standing, service.meta.generation, facts.now);
   status.put("provider", providerFields(standing, provider, ready.status));
   status.put("unmetCriteria", unmetCriteria(graph, criteria));
+  status.put("deferredDeletionsCount", service.deferredDeletions.deletions.size());
   status.put("seenTypes", seenTypes(service));
   ConditionText criteriaAreMet = satisfied(criteria);
+  status.put("remainingObjects", criteriaAreMet.status ? Json(remainingObjects(criteria)) : Json());
   criteriaAreMet.message += askedByAnnotations(view, service, facts.now);
   status.set("Satisfied", criteriaAreMet);
   status.set("ProviderReady", ready);
@@ -375,18 +389,22 @@ Json statusOf(const admission::ClusterView& view, const CriticalService& service
   status.set("Stuck", stuck(graph, service, criteria, provider, ready, status.age("ProviderReady")));
   status.set("Degraded", degraded(graph, service, provider, facts));
   DependencyStanding dependencies = dependencyStanding(view, service);
-  status.set("DependenciesKnown",
+  status.set(kDependenciesKnown,
              {dependencies.known, std::move(dependencies.reason), std::move(dependencies.message)});
+  FinalizerNames names = finalizerNames(graph, service, standing);
+  status.put("seenFinalizers", std::move(names.seen));
+  status.set("NamesKnown", {names.known, std::move(names.reason), std::move(names.message)});
   return status.take();
 }
 
 Json statusOfNotUnderstood(int64_t generation, const std::string& why, const Json& standing,
                            std::chrono::sys_seconds now, bool guards) {
   StatusText status(standing, generation, now);
-  status.put("unmetCriteria", Json::array());
+  for (const char* unknown : {"unmetCriteria", "remainingObjects", "deferredDeletionsCount"})
+    status.put(unknown, Json());
   const std::string what = std::string("the spec cannot be understood; ") +
                            (guards ? "what it said before is guarded" : "nothing is guarded");
-  for (const char* type : {"Satisfied", "ProviderReady", "Stuck", "DependenciesKnown"})
+  for (const char* type : {"Satisfied", "ProviderReady", "Stuck", kDependenciesKnown, "NamesKnown"})
     status.set(type, {std::nullopt, kNotUnderstood, what});
   status.set("Enforced", {guards ? std::nullopt : std::optional(false), kNotUnderstood, what});
   status.set("Degraded", {true, kNotUnderstood, why});
@@ -404,7 +422,8 @@ bool awaitsLists(const admission::ClusterView& view, const CriticalService& serv
 std::optional<Json> statusPatch(const Json& standing, const Json& wanted) {
   const Json before = standing.is_object() ? standing : Json::object();
   Json patch = Json::object();
-  for (const char* key : {"observedGeneration", "provider", "unmetCriteria", "seenTypes", "conditions"}) {
+  for (const char* key : {"observedGeneration", "provider", "unmetCriteria", "remainingObjects",
+                          "deferredDeletionsCount", "seenTypes", "seenFinalizers", "conditions"}) {
     const Json then = before.value(key, Json());
     Json now = wanted.value(key, Json());
     if (then == now) continue;
@@ -423,6 +442,7 @@ std::optional<Json> statusPatch(const Json& standing, const Json& wanted) {
 bool isPressing(const Json& standing, const Json& wanted) {
   const auto gist = [](const Json& status) {
     Json kept = status.is_object() ? status : Json::object();
+    for (const char* count : {"remainingObjects", "deferredDeletionsCount"}) kept.erase(count);
     for (const auto& [list, words] : {std::pair("unmetCriteria", std::vector{"message", "count", "examples"}),
                                       std::pair("conditions", std::vector{"message"})}) {
       if (!kept.contains(list) || !kept[list].is_array()) continue;

@@ -21,6 +21,7 @@ using kube::Json;
 
 constexpr const char* kTokenReviews = "/apis/authentication.k8s.io/v1/tokenreviews";
 constexpr const char* kAccessReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+constexpr const char* kSelfAccessReviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
 constexpr size_t kMostKnown = 100;
 
@@ -58,16 +59,18 @@ std::string textAt(const Json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-// What the user, as the API server describes them, is asked to be allowed; whether they are.
-kube::Result<bool> mayDo(client::ApiServer& server, const Json& user, const char* attributes, Json asked,
+// What the user, as the API server describes them, is asked to be allowed; whether they are. nullptr: the
+// account that asks.
+kube::Result<bool> mayDo(client::ApiServer& server, const Json* user, const char* attributes, Json asked,
                          std::chrono::milliseconds patience) {
-  Json spec = {{"user", textAt(user, "username")}, {attributes, std::move(asked)}};
+  Json spec = {{attributes, std::move(asked)}};
+  if (user != nullptr) spec["user"] = textAt(*user, "username");
   for (const char* field : {"uid", "groups", "extra"}) {
-    if (user.contains(field)) spec[field] = user[field];
+    if (user != nullptr && user->contains(field)) spec[field] = (*user)[field];
   }
-  const auto access =
-      statusOf(server, kAccessReviews,
-               review(kube::kAuthorizationGroup, "SubjectAccessReview", std::move(spec)), patience);
+  const char* kind = user == nullptr ? "SelfSubjectAccessReview" : "SubjectAccessReview";
+  const auto access = statusOf(server, user == nullptr ? kSelfAccessReviews : kAccessReviews,
+                               review(kube::kAuthorizationGroup, kind, std::move(spec)), patience);
   if (!access) return tl::unexpected(access.error());
   return isTrue(*access, "allowed") && !isTrue(*access, "denied");
 }
@@ -77,11 +80,15 @@ kube::Result<bool> mayDo(client::ApiServer& server, const Json& user, const char
 Json attributesOf(const admission::NeededRight& right) {
   const kube::ObjectKey& object = right.object;
   const bool isNamespace = object.type == kube::kNamespaces;
-  return {{"verb", right.verb},
-          {"group", object.type.group},
-          {"resource", object.type.resource},
-          {"namespace", isNamespace ? object.name : object.namespaceName},
-          {"name", object.name}};
+  const std::string& resource = object.type.resource;
+  const size_t end = std::min(resource.find('/'), resource.size());
+  Json attributes = {{"verb", right.verb},
+                     {"group", object.type.group},
+                     {"resource", resource.substr(0, end)},
+                     {"namespace", isNamespace ? object.name : object.namespaceName},
+                     {"name", object.name}};
+  if (end < resource.size()) attributes["subresource"] = resource.substr(end + 1);
+  return attributes;
 }
 
 // The oldest goes.
@@ -162,7 +169,7 @@ Authorization::Answer Authorization::ask(const std::string& token, const std::st
       textAt(*user, "username").empty())
     return {401, "the API server knows nobody with this token"};
   const auto may =
-      mayDo(*server_, *user, "nonResourceAttributes", {{"path", path}, {"verb", "get"}}, options_.patience);
+      mayDo(*server_, &*user, "nonResourceAttributes", {{"path", path}, {"verb", "get"}}, options_.patience);
   const std::string name = kube::inQuotes(textAt(*user, "username"));
   if (!may) return notAsked("what " + name + " may do", may.error().message);
   if (*may) return {200, {}};
@@ -196,21 +203,34 @@ size_t Authorization::cachedAnswers() {
 
 ObjectRights::ObjectRights(const std::shared_ptr<client::Access>& access) : server_(access->newServer()) {}
 
-kube::Result<std::vector<admission::NeededRight>> ObjectRights::lacking(
-    const std::string& userInfo, const std::vector<admission::NeededRight>& rights,
-    client::TimePoint deadline) const {
-  const Json user = Json::parse(userInfo, nullptr, false);
+std::string userInfoOf(const std::string& namespaceName, const std::string& account) {
+  const std::string all = "system:serviceaccounts";
+  const Json user{{"username", "system:serviceaccount:" + namespaceName + ":" + account},
+                  {"groups", {all, all + ":" + namespaceName, "system:authenticated"}}};
+  return user.dump();
+}
+
+kube::Result<std::vector<admission::NeededRight>> lackingRights(
+    client::ApiServer& server, const std::string* userInfo, const std::vector<admission::NeededRight>& rights,
+    client::TimePoint deadline) {
+  const Json user = userInfo == nullptr ? Json() : Json::parse(*userInfo, nullptr, false);
   std::vector<admission::NeededRight> lacking;
   for (const admission::NeededRight& right : rights) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) return tl::unexpected(kube::Error{"asking the API server took too long", {}, {}});
-    const auto may = mayDo(*server_, user, "resourceAttributes", attributesOf(right), left);
+    const auto may =
+        mayDo(server, userInfo == nullptr ? nullptr : &user, "resourceAttributes", attributesOf(right), left);
     if (!may) return tl::unexpected(may.error());
     if (!*may) lacking.push_back(right);
-    if (lacking.size() == kMostLacking) break;
+    if (lacking.size() == ObjectRights::kMostLacking) break;
   }
   return lacking;
+}
+
+std::string lackingInWords(const std::vector<admission::NeededRight>& rights) {
+  const bool isAll = rights.size() < ObjectRights::kMostLacking;
+  return kube::listed(kube::wordsOf(rights)) + (isAll ? "" : " (no others were asked about)");
 }
 
 }  // namespace lastout::server

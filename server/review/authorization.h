@@ -1,6 +1,6 @@
 // What users may do, from the API server (SubjectAccessReview). Authorization: checks whether the user of a
 // token (TokenReview) may get a path of lastout's answers. ObjectRights: checks what the writer of a
-// CriticalService may do to objects.
+// CriticalService, or an account of lastout's, may do to objects.
 #pragma once
 
 #include <array>
@@ -88,6 +88,22 @@ class Authorization {
   bool troubled_ LASTOUT_GUARDED_BY(mutex_) = false;
 };
 
+// The ServiceAccounts of deploy/, one for each role.
+inline constexpr const char* kControllerAccount = "lastout-controller";
+inline constexpr const char* kWebhookAccount = "lastout-webhook";
+// Returns what an API server says of requests of a ServiceAccount, as admission::Review has it.
+std::string userInfoOf(const std::string& namespaceName, const std::string& account);
+
+// Those of `rights` that the user lacks, in their order; empty: none; after kMostLacking of ObjectRights no
+// others are asked about. `userInfo`: as admission::Review has it; nullptr: the account that asks, which
+// needs no right to ask. Fails with why that could not be found out until `deadline`.
+kube::Result<std::vector<admission::NeededRight>> lackingRights(
+    client::ApiServer& server, const std::string* userInfo, const std::vector<admission::NeededRight>& rights,
+    client::TimePoint deadline);
+
+// Returns "delete a, delete b and patch c", of what lackingRights() returned.
+std::string lackingInWords(const std::vector<admission::NeededRight>& rights);
+
 // Caches nothing: a right may be taken away at any time, and CriticalServices are seldom written. Safe for
 // any number of threads.
 class ObjectRights {
@@ -96,11 +112,12 @@ class ObjectRights {
 
   explicit ObjectRights(const std::shared_ptr<client::Access>& access);
 
-  // Those of `rights` that the user lacks, in their order; empty: none. `userInfo`: as admission::Review has
-  // it. Fails with why that could not be found out until `deadline`.
-  kube::Result<std::vector<admission::NeededRight>> lacking(const std::string& userInfo,
+  // As lackingRights().
+  kube::Result<std::vector<admission::NeededRight>> lacking(const std::string* userInfo,
                                                             const std::vector<admission::NeededRight>& rights,
-                                                            client::TimePoint deadline) const;
+                                                            client::TimePoint deadline) const {
+    return lackingRights(*server_, userInfo, rights, deadline);
+  }
   // Ends what is under way; from now on everything fails.
   void stop() { server_->stop(); }
 

@@ -195,7 +195,7 @@ ConfirmedFacts::Found ConfirmedFacts::readPage(const Wanted& wanted) const {
                                  found.objects.push_back(std::move(object));
                                  return true;
                                });
-  if (!all) found.problem = all.error().message;
+  if (!all) found.problem = all.error().why;
   return found;
 }
 

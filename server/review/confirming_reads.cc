@@ -20,6 +20,9 @@ Condition whatToRead(const Condition& condition) {
   Condition all;
   all.kind = Condition::Kind::Instances;
   all.type = condition.type;
+  // Here the scope of an Instances condition is the list that is read; a graph has no such condition.
+  if (const std::string space = onlyNamespaceOf(condition); !space.empty())
+    all.scope = kube::NamespaceScope::within({space});
   return all;
 }
 

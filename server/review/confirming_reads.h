@@ -65,7 +65,7 @@ class ConfirmingReads {
   void stop();
 
  private:
-  // What is read at once: one object, or all of a type; that one whole, or again.
+  // What one read covers: one object, all objects of a type, or those in one namespace. `again`: readAgain().
   struct ReadTarget {
     graph::Condition what;
     bool again = false;

@@ -8,6 +8,8 @@
 #include "client/api_server.h"
 #include "client/metadata_stream.h"
 #include "client/status.h"
+#include "kube/api_calls.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 #include "server/runtime/object_client.h"
 
@@ -54,11 +56,26 @@ bool mayHold(const ConsistentReader::Conditions& sought, std::string_view object
   });
 }
 
+// The namespace whose list has every object that may hold one of the conditions; empty: they may be in any.
+std::string namespaceToList(const kube::ResourceType& type, const ConsistentReader::Conditions& conditions) {
+  const std::string space = onlyNamespaceOf(*conditions.begin());
+  const bool isOfAll = std::ranges::all_of(
+      conditions, [&](const Condition& condition) { return onlyNamespaceOf(condition) == space; });
+  return type.namespaced && isOfAll ? space : "";
+}
+
 }  // namespace
 
-// Where a page begins, and the most objects that it is to have.
+std::string onlyNamespaceOf(const Condition& condition) {
+  const kube::NamespaceScope& scope = condition.scope;
+  const bool isOne = scope.kind == kube::NamespaceScope::Kind::Within && scope.names.size() == 1;
+  return isOne && condition.type != kube::kNamespaces ? *scope.names.begin() : "";
+}
+
+// The list that a page is part of, where the page begins, and how many objects it has at most.
 struct ConsistentReader::Place {
-  std::string continueToken;  // empty: it is the first page
+  std::string namespaceName = {};  // empty: all
+  std::string continueToken = {};  // empty: it is the first page
   size_t limit = kFirstPage;
 };
 
@@ -78,7 +95,7 @@ kube::Result<void> ConsistentReader::readAll(const Conditions& conditions, TimeP
   if (!type) return readUnserved(first.type, deadline);
   if (first.kind == Condition::Kind::Object) return readObject(*type, first, deadline, found);
   Conditions sought = conditions;
-  for (std::optional<Place> place = Place(); place && !sought.empty();) {
+  for (std::optional<Place> place = Place{namespaceToList(*type, conditions)}; place && !sought.empty();) {
     auto page = seekOnPage(*type, *place, sought, deadline, found);
     if (!page) return tl::unexpected(std::move(page.error()));
     place = std::move(page->next);
@@ -91,11 +108,12 @@ kube::Result<void> ConsistentReader::readAgain(const Conditions& conditions, Tim
   const auto type = view_.find(conditions.begin()->type);
   if (!type) return readUnserved(conditions.begin()->type, deadline);
   Conditions sought = conditions;
+  const std::string space = namespaceToList(*type, conditions);
   for (int look = 0; look < kMostLooks; ++look) {
-    const auto page = seekOnPage(*type, {}, sought, deadline, found);
+    const auto page = seekOnPage(*type, {space}, sought, deadline, found);
     if (!page) return tl::unexpected(page.error());
     if (!page->next || sought.empty()) return {};
-    if (page->objects == view_.objectCount(type->type)) return {};
+    if (page->objects == view_.objectCount(type->type, space)) return {};
   }
   return tl::unexpected(unread("the watch of " + toString(type->type) + " is behind the API server"));
 }
@@ -143,7 +161,8 @@ bool ConsistentReader::isUndefined(const kube::GroupResource& type, int status, 
   return defined && !*defined;
 }
 
-// Whether its CRD is there.
+// Whether its CRD is there, or, where discovery does not rule that out, an API server behind the API server
+// may serve it.
 kube::Result<bool> ConsistentReader::isDefined(const kube::GroupResource& type, TimePoint deadline) const {
   const auto definitions = view_.find(kube::kCustomResourceDefinitions);
   if (!definitions) return tl::unexpected(unread("the API server does not serve CRDs"));
@@ -154,7 +173,19 @@ kube::Result<bool> ConsistentReader::isDefined(const kube::GroupResource& type, 
   const auto read =
       readObject(*definitions, definition, deadline, [&](const auto&, const auto&) { isThere = true; });
   if (!read) return tl::unexpected(read.error());
-  return isThere;
+  if (isThere || (!view_.gapIn(type.group) && !view_.find(type))) return isThere;
+  return isAggregated(type.group, deadline);
+}
+
+// Such an API server may answer 404 while it starts.
+kube::Result<bool> ConsistentReader::isAggregated(const std::string& group, TimePoint deadline) const {
+  const auto type = view_.find(kube::kApiServices);
+  if (!type) return false;
+  const auto apis = ObjectClient(*server_, patienceUntil(deadline)).list(*type, "", client::Content::Whole);
+  if (!apis) return tl::unexpected(unread("reading " + toString(type->type) + ": " + apis.error().why));
+  return std::ranges::any_of(*apis, [&](const kube::Object& api) {
+    return kube::textAt(api.content, {"spec", "group"}) == group && kube::aggregatedServerOf(api.content);
+  });
 }
 
 kube::Result<void> ConsistentReader::readObject(const kube::ResourceType& type, const Condition& condition,
@@ -200,13 +231,20 @@ kube::Result<ConsistentReader::Page> ConsistentReader::readPage(const kube::Reso
                                                                 const Place& place, TimePoint deadline,
                                                                 const Reading& reading) const {
   bool wantsMore = true;
+  std::string left;  // why an object could not be read
   client::ListStream list(
       reading.content, [&](std::string_view object) { return wantsMore && reading.wants(object); },
-      [&](client::StreamedObject object) { wantsMore = reading.take(std::move(object)); });
+      [&](client::StreamedObject object) {
+        if (object.unread.empty())
+          wantsMore = reading.take(std::move(object));
+        else
+          left = "reading " + toString(type.type) + ": " + whyUnread(object);
+      });
   kube::Result<void> pushed;
   std::string refusal;
   client::ApiRequest request;
-  request.target = client::collectionPath(type) + "?" + client::pageQuery(place.limit, place.continueToken);
+  request.target = client::collectionPath(type, place.namespaceName) + "?" +
+                   client::pageQuery(place.limit, place.continueToken);
   if (reading.content == client::Content::Metadata) request.accept = client::kAcceptMetadataList;
   request.patience = patienceUntil(deadline);
   const auto answer = server_->exchange(request, [&](int status, std::string_view piece) {
@@ -224,11 +262,14 @@ kube::Result<ConsistentReader::Page> ConsistentReader::readPage(const kube::Reso
                                  toString(client::statusOfAnswer(answer->status, refusal))));
   auto end = list.finish();
   if (!end) return tl::unexpected(std::move(end.error()));
+  if (!left.empty() && reading.content != client::Content::Whole)
+    return tl::unexpected(unread(std::move(left)));
   Page page;
   if (end->remaining && *end->remaining >= 0)
     page.objects = list.items() + static_cast<uint64_t>(*end->remaining);
   if (!end->continueToken.empty())
-    page.next = Place{std::move(end->continueToken), std::min(2 * place.limit, kLargestPage)};
+    page.next =
+        Place{place.namespaceName, std::move(end->continueToken), std::min(2 * place.limit, kLargestPage)};
   return page;
 }
 

@@ -17,6 +17,10 @@
 
 namespace lastout::server {
 
+// Returns the one namespace that the condition is about, if there is one; empty: its objects may be in
+// several (lists of two namespaces are of two moments), or it is about Namespaces.
+std::string onlyNamespaceOf(const graph::Condition& condition);
+
 // Safe for any number of threads.
 class ConsistentReader {
  public:
@@ -27,16 +31,17 @@ class ConsistentReader {
   ConsistentReader(const std::shared_ptr<client::Access>& access, const LiveView& view);
 
   // Reads until every condition has a holder, or to the end: then the other conditions had none at one moment
-  // after the call. A type whose CRD is gone has no objects. Fails with why the read did not finish until
-  // `deadline`.
+  // after the call. Where all are about the same namespace, that is read alone. A type whose CRD is gone has
+  // no objects. Fails with why the read did not finish until `deadline`, or which object could not be read,
+  // so that nobody knows what it holds.
   kube::Result<void> readAll(const Conditions& conditions, TimePoint deadline, const Found& found) const;
 
   // The same, of a type that readAll() has gone through a moment ago: reads no more than its first page, and
   // as many times as may be needed to see that the watch knows of as many objects as the API server has.
   kube::Result<void> readAgain(const Conditions& conditions, TimePoint deadline, const Found& found) const;
 
-  // All objects of a type, whole, as they were at one moment after this was called; none where its CRD is not
-  // there. Fails as readAll().
+  // All objects of a type, whole, as they were at one moment after this was called, without those that cannot
+  // be read; none where its CRD is not there. Fails as readAll().
   kube::Result<std::vector<kube::Object>> readObjects(const kube::GroupResource& type,
                                                       TimePoint deadline) const;
 
@@ -49,9 +54,11 @@ class ConsistentReader {
   kube::Result<void> readObject(const kube::ResourceType& type, const graph::Condition& condition,
                                 TimePoint deadline, const Found& found) const;
   kube::Result<bool> isDefined(const kube::GroupResource& type, TimePoint deadline) const;
+  kube::Result<bool> isAggregated(const std::string& group, TimePoint deadline) const;
   bool isUndefined(const kube::GroupResource& type, int status, TimePoint deadline) const;
   kube::Result<void> readUnserved(const kube::GroupResource& type, TimePoint deadline) const;
-  // What to read of the objects of a list.
+  // What to read of the objects of a list. Whole ones that cannot be read are passed over; otherwise that
+  // fails.
   struct Reading {
     client::Content content = client::Content::Metadata;
     client::ListStream::Wants wants;                          // false: the object is not read

@@ -107,14 +107,18 @@ struct Unread {
   std::string remedy;  // beside to say `Ignore` in the policy
 };
 
-constexpr const char* kGiveRights =
-    "let lastout's accounts get, list and watch it, by a ClusterRole with the label "
-    "lastout.dev/aggregate-to-reads: \"true\"";
 constexpr const char* kWaitAMoment = "try again in a moment";
+constexpr size_t kMostTypesTold = 3;
 
-Unread unreadable(const std::string& what, const std::string& why) {
-  return {what + " cannot be read (" + kube::printable(why) + ")",
-          isLackOfRight(why, {"list"}) ? kGiveRights : kWaitAMoment};
+Unread unreadable(const std::string& what, const std::string& why, const std::string& remedy) {
+  return {what + " cannot be read (" + kube::printable(why) + ")", remedy};
+}
+
+// The API server's authorizer does not let lastout list the type. An aggregated API that has lost its trust
+// in the API server says the same of somebody it does not know.
+bool mayNotList(const NotDone& refusal) {
+  return refusal.code == 403 && isLackOfRight(refusal.why, {"list"}) &&
+         refusal.why.find("\"system:anonymous\"") == std::string::npos;
 }
 
 bool hasCondition(const kube::Value& object, const char* type, const char* status) {
@@ -177,7 +181,7 @@ class Search {
     }
   }
 
-  std::vector<Denial> execute() {
+  PolicyVerdict execute() {
     if (listed_.size() == 1) {
       read(*listed_.begin());
     } else {
@@ -186,18 +190,21 @@ class Search {
       readers.finish();
     }
     const kube::MutexLock lock(mutex_);
-    std::vector<Denial> denials;
-    for (auto& [name, found] : found_) std::move(found.begin(), found.end(), std::back_inserter(denials));
-    return denials;
+    PolicyVerdict verdict;
+    for (auto& [name, found] : found_)
+      std::move(found.begin(), found.end(), std::back_inserter(verdict.denials));
+    for (const auto& [name, types] : unseen_)
+      if (!found_.contains(name)) verdict.unseen.push_back(unseenBy(name, types));
+    return verdict;
   }
 
  private:
   bool isHeldSought() const { return kind_ == Sought::Held; }
   bool isNamespace() const { return request_.object.type == kube::kNamespaces; }
-  // The Namespace may be deleted, and what is in it may not.
+  // The Namespace may be deleted, or is, and what is in it may not.
   bool mayHang(const DeletionPolicy& policy) const {
     return isNamespace() && policy.blocksAny(protection::Block::Delete) &&
-           !protection::implies(policy, request_.object.type);
+           (request_.meta->deletionTimestamp || !protection::implies(policy, request_.object.type));
   }
 
   // Of an object in the Namespace without labels that name an ancestor: no ancestor protects it, as it does
@@ -237,7 +244,7 @@ class Search {
         return type.type == kube::GroupResource{pattern.group, pattern.resource};
       });
       if (const auto gap = isServed ? std::nullopt : live_.gapIn(pattern.group))
-        tellUnread(policy, unreadable("what the API server serves", *gap));
+        tellUnread(policy, unreadable("what the API server serves", *gap, kWaitAMoment));
     }
     return types;
   }
@@ -256,8 +263,7 @@ class Search {
           isHeld && served.canList && std::ranges::any_of(listed.kinds, [&](const auto& kind) {
             const bool isHere =
                 !isNamespace() || kind.namespaceName.empty() || kind.namespaceName == request_.object.name;
-            return isHere && (kind.kind.empty() || kind.kind == type.kind) &&
-                   (!kind.apiGroup || *kind.apiGroup == type.type.group);
+            return isHere && kind.matches(type);
           });
       if (isListed) add(policy, {type, "", {}});
     });
@@ -277,11 +283,12 @@ class Search {
     if (listed.narrowers.empty()) return readAll(listed, listed.labelSelector, left);
     const auto isAll = list(listed, listed.labelSelector, kPageOfObjects, left);
     if (isAll && *isAll) return;
+    if (!isAll && mayNotList(isAll.error())) return tellForbidden(listed.type, left, isAll.error());
     for (const std::string& narrower : listed.narrowers) readAll(listed, narrower, left);
   }
 
-  kube::Result<bool> list(const Listed& listed, const std::string& labelSelector, size_t most,
-                          std::vector<const DeletionPolicy*>& left) {
+  RequestResult<bool> list(const Listed& listed, const std::string& labelSelector, size_t most,
+                           std::vector<const DeletionPolicy*>& left) {
     const PolicyReads::Listing listing{isNamespace() ? request_.object.name : "", labelSelector,
                                        needsContent(left), most};
     return reads_.list(listed.type, listing, deadline_, [&](kube::Object object) {
@@ -295,11 +302,12 @@ class Search {
     if (left.empty()) return;
     const auto isAll = list(listed, labelSelector, kMostImpliedObjects, left);
     if (isAll && *isAll) return;
+    if (!isAll && mayNotList(isAll.error())) return tellForbidden(listed.type, left, isAll.error());
     const std::string type = toString(listed.type.type);
     const std::string most = std::to_string(kMostImpliedObjects);
     const Unread unread = isAll ? Unread{"there are more than " + most + " " + type + " that it may protect",
                                          "delete some of these first"}
-                                : unreadable(type, isAll.error().message);
+                                : unreadable(type, isAll.error().why, kWaitAMoment);
     for (const DeletionPolicy* policy : left) tellUnread(*policy, unread);
   }
 
@@ -324,6 +332,34 @@ class Search {
     });
     if (held) return tell(protection::impliedBy(policy, request_.object, object.key, *held));
     return denied && tell(protection::hangsBy(policy, request_.object, object.key, *denied));
+  }
+
+  // A right that nobody gave does not keep all Namespaces of a cluster. What it costs judge() tells.
+  void tellForbidden(const kube::ResourceType& type, const std::vector<const DeletionPolicy*>& policies,
+                     const NotDone& refusal) {
+    const std::string name = toString(type.type);
+    for (const DeletionPolicy* policy : policies) {
+      if (!isNamespace() || !protection::letsNamespacesGoUnseen(*policy)) {
+        tellUnread(*policy, unreadable(name, refusal.why, protection::howToGiveReads("it")));
+      } else if (!isHeldSought()) {
+        const kube::MutexLock lock(mutex_);
+        unseen_[policy->meta.name].insert(name);
+      }
+    }
+  }
+
+  Denial unseenBy(const std::string& policy, const std::set<std::string>& types) const {
+    Denial unseen;
+    unseen.policy = policy;
+    unseen.isUncertain = true;
+    unseen.isHeld = true;
+    unseen.reason = "lastout may not list " + kube::listed({types.begin(), types.end()}, kMostTypesTold);
+    // What it costs comes first, as a Warning is cut off at its end.
+    unseen.message = "the rest of the namespace goes; it may hang at what is protected: whether " +
+                     toString(request_.object) + " holds what DeletionPolicy " + policy +
+                     " protects is not known, as " + unseen.reason +
+                     " (its condition TypesReadable says more)";
+    return unseen;
   }
 
   void tellUnread(const DeletionPolicy& policy, const Unread& why) {
@@ -362,7 +398,8 @@ class Search {
   ConfirmedFacts facts_;
   ListedFor listed_;
   kube::Mutex mutex_;
-  std::map<std::string, std::vector<Denial>> found_ LASTOUT_GUARDED_BY(mutex_);  // by policy
+  std::map<std::string, std::vector<Denial>> found_ LASTOUT_GUARDED_BY(mutex_);     // by policy
+  std::map<std::string, std::set<std::string>> unseen_ LASTOUT_GUARDED_BY(mutex_);  // the same: types
 };
 
 }  // namespace
@@ -371,8 +408,8 @@ bool mayHoldProtected(const kube::GroupResource& type) {
   return type == kube::kNamespaces || type == kube::kCustomResourceDefinitions;
 }
 
-std::vector<Denial> ImpliedProtection::judge(const PolicySet& policies, const protection::Request& request,
-                                             TimePoint deadline) const {
+PolicyVerdict ImpliedProtection::judge(const PolicySet& policies, const protection::Request& request,
+                                       TimePoint deadline) const {
   Search search(live_, view_, reads_, request, deadline, Sought::Protected);
   for (const DeletionPolicy& policy : policies.all()) search.seek(policy);
   return search.execute();
@@ -382,7 +419,7 @@ std::vector<Denial> ImpliedProtection::holds(const PolicySet& policies, const pr
                                              TimePoint deadline) const {
   Search search(live_, view_, reads_, request, deadline, Sought::Held);
   for (const DeletionPolicy& policy : policies.all()) search.seek(policy);
-  return search.execute();
+  return search.execute().denials;
 }
 
 }  // namespace lastout::server

@@ -12,6 +12,7 @@
 #include "kube/object.h"
 #include "kube/resource_map.h"
 #include "kube/result.h"
+#include "server/runtime/object_client.h"
 #include "server/watch/live_view.h"
 
 namespace lastout::server {
@@ -39,8 +40,8 @@ class PolicyReads {
   };
   // Reads the objects page by page, and calls `take` for each until it returns false. Returns false if there
   // are more than `most`. Fails if the read lasts beyond `deadline`, or with the API server's error.
-  kube::Result<bool> list(const kube::ResourceType& type, const Listing& listing, TimePoint deadline,
-                          const std::function<bool(kube::Object object)>& take) const;
+  RequestResult<bool> list(const kube::ResourceType& type, const Listing& listing, TimePoint deadline,
+                           const std::function<bool(kube::Object object)>& take) const;
 
   // Ends what is under way; from now on everything fails.
   void stop() { server_->stop(); }

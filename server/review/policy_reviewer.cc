@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "admission/service_changes.h"
 #include "kube/messages.h"
 #include "kube/parse.h"
 #include "kube/value.h"
+#include "kube/well_known.h"
 #include "server/review/confirmed_facts.h"
-#include "server/review/implied_protection.h"
+#include "server/watch/policy_types.h"
 
 namespace lastout::server {
 namespace {
@@ -29,14 +31,30 @@ bool takesAway(const kube::ObjectMeta& before, const kube::ObjectMeta& after) {
 
 bool isJudged(const admission::Review& review) {
   using admission::Operation;
-  return review.operation == Operation::Update ||
-         (review.operation == Operation::Delete && review.subresource.empty());
+  return !protection::isWayOut(review.object.type) &&
+         (review.operation == Operation::Update ||
+          (review.operation == Operation::Delete && review.subresource.empty()));
 }
 
 kube::Result<kube::ObjectMeta> metaOf(const kube::Value& object) {
   const kube::Value* metadata = object.find("metadata");
   if (metadata == nullptr) return tl::unexpected(kube::Error{"the object has no metadata", {}, {}});
   return kube::parseMeta(*metadata, "");
+}
+
+// A policy that is written; nullopt: the text is none.
+std::optional<kube::Object> policyIn(std::string_view text) {
+  auto content = kube::parseJson(text, "");
+  if (!content) return std::nullopt;
+  auto meta = metaOf(*content);
+  if (!meta) return std::nullopt;
+  const kube::ObjectKey key{protection::deletionPolicyType(), "", meta->name};
+  return kube::Object{std::string(kube::kLastoutApiVersion),
+                      std::string(protection::kPolicyKind),
+                      key,
+                      std::move(*meta),
+                      std::move(*content),
+                      {}};
 }
 
 }  // namespace
@@ -90,16 +108,16 @@ std::optional<PolicyReviewer::Asked> PolicyReviewer::understand(const admission:
   return asked;
 }
 
-std::vector<Denial> PolicyReviewer::judge(const admission::Review& review, TimePoint deadline) const {
+PolicyVerdict PolicyReviewer::judge(const admission::Review& review, TimePoint deadline) const {
   if (!isJudged(review) || !view_.mayHaveAny()) return {};
   const bool isDelete = review.operation == admission::Operation::Delete;
   if (const auto why = view_.whyUnknown()) {
     const std::string known = "DeletionPolicies are not known: " + *why;
-    if (isDelete) return {protectionUnknown(review.object, known)};
+    if (isDelete) return {{protectionUnknown(review.object, known)}, {}};
     std::string problem;
     const std::optional<Asked> asked = understand(review, problem);
     if (asked && !takesAway(asked->meta, *asked->newMeta)) return {};
-    return {protectionUnknown(review.object, asked ? known : problem)};
+    return {{protectionUnknown(review.object, asked ? known : problem)}, {}};
   }
   const std::shared_ptr<const PolicySet> policies = view_.policies();
   const Policies about = policies->about(review.object.type);
@@ -107,16 +125,15 @@ std::vector<Denial> PolicyReviewer::judge(const admission::Review& review, TimeP
   if (about.empty() && !mayHold) return {};
   std::string problem;
   std::optional<Asked> asked = understand(review, problem);
-  if (!asked) return {protectionUnknown(review.object, problem)};
+  if (!asked) return {{protectionUnknown(review.object, problem)}, {}};
   asked->request.meta = &asked->meta;
   asked->request.content = &asked->before;
   if (asked->newMeta) asked->request.newMeta = &*asked->newMeta;
   std::vector<Denial> denials = judgeAll(about, asked->request, deadline);
-  if (!mayHold) return denials;
-  const ImpliedProtection implied(live_, view_, reads_);
-  for (Denial& denial : implied.judge(*policies, asked->request, deadline))
-    denials.push_back(std::move(denial));
-  return denials;
+  if (!mayHold) return {std::move(denials), {}};
+  PolicyVerdict verdict = ImpliedProtection(live_, view_, reads_).judge(*policies, asked->request, deadline);
+  verdict.denials.insert(verdict.denials.begin(), denials.begin(), denials.end());
+  return verdict;
 }
 
 std::vector<Denial> PolicyReviewer::holds(const admission::Review& review, TimePoint deadline) const {
@@ -135,6 +152,21 @@ std::vector<Denial> PolicyReviewer::holds(const admission::Review& review, TimeP
   const ImpliedProtection implied(live_, view_, reads_);
   for (Denial& one : implied.holds(*policies, asked->request, deadline)) held.push_back(std::move(one));
   return held;
+}
+
+// What to do comes first: API servers cut off what is long.
+std::vector<std::string> PolicyReviewer::warnings(const admission::Review& review) const {
+  if (review.object.type != protection::deletionPolicyType() || !review.subresource.empty()) return {};
+  const std::optional<kube::Object> policy = policyIn(review.newObject);
+  if (!policy) return {};
+  const std::optional<kube::Object> before = policyIn(review.oldObject);
+  if (before && admission::hasSameSpec(*before, *policy)) return {};
+  const auto read = protection::parsePolicy(*policy);
+  if (read) return missingTypes(live_, *read);
+  std::vector<std::string> problems;
+  for (const kube::Error& error : read.error())
+    problems.push_back(error.message + "; until that is corrected lastout does not understand the policy");
+  return problems;
 }
 
 // By what the watches told; then, where that lets it pass, once more by what is read.

@@ -38,14 +38,6 @@ tl::expected<kube::Object, kube::Errors> objectOf(std::string_view text, const k
   return std::move(*object);
 }
 
-// "delete a, delete b and patch c"
-std::string inWords(const std::vector<admission::NeededRight>& rights) {
-  std::vector<std::string> words;
-  words.reserve(rights.size());
-  for (const admission::NeededRight& right : rights) words.push_back(toString(right));
-  return kube::listed(words);
-}
-
 // One sentence with the advice at its end.
 void addAdvice(std::string& message, const std::string& advice) {
   if (advice.empty()) return;
@@ -79,10 +71,15 @@ net::HttpResponse ReviewHandler::answer(const net::HttpRequest& request) const {
   DeferredDeletionStore* const store = options_.deferredDeletions;
   if (!outcome.allowed && !options_.auditOnly && review->operation == Operation::Delete && store != nullptr)
     outcome.explanation.message += store->recordAndAdvise(*review, deadline);
-  std::vector<protection::Denial> protections;
-  if (policies != nullptr) protections = policies->judge(*review, deadline);
+  PolicyVerdict protections;
+  if (policies != nullptr) {
+    protections = policies->judge(*review, deadline);
+    for (std::string& warning : policies->warnings(*review)) outcome.warnings.push_back(std::move(warning));
+  }
   std::vector<std::string> words;
-  admission::ReviewAnswer answer = answerOf(*review, outcome, protections, words);
+  admission::ReviewAnswer answer = answerOf(*review, outcome, protections.denials, words);
+  for (const protection::Denial& one : protections.unseen)
+    if (!answer.refusal) answer.warnings.push_back(one.message);
   if (options_.auditOnly && answer.refusal) {
     answer.warnings.push_back("lastout only watches; it would deny this: " + outcome.explanation.message);
     answer.refusal.reset();
@@ -175,6 +172,7 @@ ReviewHandler::Outcome ReviewHandler::judgeDelete(const admission::Review& revie
   if (!first.verdict.allowed)
     return {false, first.verdict.reason, std::move(first.explanation),
             heldTooRecentlyWarning(review, deletionEffect), false};
+  if (const auto why = view_.whyMayBeNeeded(object)) return unconfirmed(object, *why, deletionEffect);
   auto asked = reads_.ask(std::move(first.toConfirm));  // goes on while CriticalServices are read
   const Comparison compared = compareWithServices(object, deadline);
   if (compared.missed) return unconfirmed(object, *compared.missed, deletionEffect);
@@ -254,7 +252,7 @@ std::optional<ReviewHandler::Outcome> ReviewHandler::lackOfRights(
     TimePoint deadline) const {
   if (rights.empty()) return std::nullopt;
   const std::string user = kube::inQuotes(review.user);
-  const auto lacking = rights_.lacking(review.userInfo, rights, deadline);
+  const auto lacking = rights_.lacking(&review.userInfo, rights, deadline);
   Outcome outcome;
   outcome.allowed = false;
   if (!lacking) {
@@ -268,8 +266,7 @@ std::optional<ReviewHandler::Outcome> ReviewHandler::lackOfRights(
   if (lacking->empty()) return std::nullopt;
   outcome.reason = Reason::Forbidden;
   outcome.explanation.message =
-      "user " + user + " cannot " + inWords(*lacking) +
-      (lacking->size() == ObjectRights::kMostLacking ? " (no others were asked about)" : "") +
+      "user " + user + " cannot " + lackingInWords(*lacking) +
       ", which this CriticalService needs its writer to be allowed: have it written by somebody who is, or "
       "grant " +
       user + " these rights";
@@ -300,7 +297,7 @@ struct ReviewHandler::Written {
   std::vector<std::string> warnings;
   std::vector<admission::NeededRight> rights;       // that its writer needs
   std::vector<criticalservice::Criterion> givenUp;  // as they are met, as far as is known
-  std::optional<kube::ObjectKey> unknown;           // a provider of a type that is not followed yet
+  std::vector<admission::WarningIfAbsent> ifAbsent;
   std::optional<kube::Object> service;
 };
 
@@ -325,7 +322,7 @@ ReviewHandler::Written ReviewHandler::look(const admission::Review& review) cons
                                                     return view.isMet(criterion);
                                                   });
     for (kube::Error& warning :
-         admission::serviceWarnings(view, types, before, *after, options_.personsCount, written.unknown))
+         admission::serviceWarnings(view, types, before, *after, options_.personsCount, written.ifAbsent))
       written.warnings.push_back(std::move(warning.message));
     written.service = std::move(*after);
   });
@@ -347,8 +344,8 @@ ReviewHandler::Outcome ReviewHandler::judgeService(const admission::Review& revi
   confirmMet(written.givenUp, deadline, outcome);
   if (!outcome.allowed) return outcome;
   if (!review.dryRun) allowedServices_.add(std::move(*written.service), steady_clock::now());
-  if (written.unknown && isMissing(*written.unknown, deadline))
-    outcome.warnings.push_back(criticalservice::missingProvider(*written.unknown));
+  for (auto& [object, warning] : written.ifAbsent)
+    if (isMissing(object, deadline)) outcome.warnings.push_back(std::move(warning));
   return outcome;
 }
 

@@ -181,24 +181,32 @@ RequestResult<bool> ObjectClient::remove(const kube::ResourceType& type, const k
 // --- collections
 
 RequestResult<std::string> ObjectClient::page(const Listing& listing, const std::string& token,
-                                              const TakeObject& take) const {
+                                              const TakeObject& take, std::string* unread) const {
   std::string target = listing.collection + "?" + client::pageQuery(listing.most, token);
   if (!listing.selector.empty()) target += "&labelSelector=" + kube::percentEncoded(listing.selector);
   const bool isWhole = listing.content == client::Content::Whole;
   const auto whole =
       ask(requestFor(std::move(target), isWhole ? "application/json" : client::kAcceptMetadataList));
   if (!whole) return tl::unexpected(whole.error());
-  client::ListStream stream(listing.content, take);
+  std::string left;
+  client::ListStream stream(listing.content, [&](client::StreamedObject object) {
+    if (object.unread.empty())
+      take(std::move(object));
+    else
+      left = whyUnread(object);
+  });
   if (const auto pushed = stream.push(whole->body); !pushed) return failed(pushed.error());
   auto end = stream.finish();
   if (!end) return failed(end.error());
+  if (unread == nullptr && !left.empty()) return tl::unexpected(NotDone{0, std::move(left)});
+  if (unread != nullptr) *unread = std::move(left);
   return std::move(end->continueToken);
 }
 
 RequestResult<ObjectClient::Page> ObjectClient::page(const Listing& listing, const std::string& token) const {
   Page page;
-  auto next = this->page(
-      listing, token, [&page](client::StreamedObject object) { page.objects.push_back(std::move(object)); });
+  const auto take = [&page](client::StreamedObject object) { page.objects.push_back(std::move(object)); };
+  auto next = this->page(listing, token, take, &page.unread);
   if (!next) return tl::unexpected(std::move(next.error()));
   page.continueToken = std::move(*next);
   return page;
@@ -206,6 +214,7 @@ RequestResult<ObjectClient::Page> ObjectClient::page(const Listing& listing, con
 
 RequestResult<void> ObjectClient::list(const Listing& listing, const TakePage& take) const {
   std::string token;
+  std::string unread;
   for (int beginnings = 1;;) {
     auto page = this->page(listing, token);
     if (!page && page.error().code == 404) return {};
@@ -217,7 +226,9 @@ RequestResult<void> ObjectClient::list(const Listing& listing, const TakePage& t
       continue;
     }
     take(page->objects);
+    if (!page->unread.empty()) unread = std::move(page->unread);
     token = std::move(page->continueToken);
+    if (token.empty() && !unread.empty()) return tl::unexpected(NotDone{0, std::move(unread)});
     if (token.empty()) return {};
   }
 }

@@ -121,19 +121,21 @@ class ObjectClient {
   struct Page {
     std::vector<client::StreamedObject> objects;
     std::string continueToken;  // of the next one; empty: it was the last
+    std::string unread = {};    // why one of its objects could not be read, and is left out; empty: all were
   };
   using TakeObject = std::function<void(client::StreamedObject object)>;
   // Reads a page, one object at a time, so that no two of them are in memory as values; those before a
   // failure have been taken. `token`: empty: the first page. Returns the token of the next one; empty: it was
-  // the last. Fails with 410 when the server has forgotten where it was.
-  RequestResult<std::string> page(const Listing& listing, const std::string& token,
-                                  const TakeObject& take) const;
-  // Reads a page whole.
+  // the last. Fails with 410 when the server has forgotten where it was. Why an object cannot be read goes to
+  // `unread`; nullptr: that is a failure, once the others have been taken.
+  RequestResult<std::string> page(const Listing& listing, const std::string& token, const TakeObject& take,
+                                  std::string* unread = nullptr) const;
+  // Reads a page whole, without what cannot be read.
   RequestResult<Page> page(const Listing& listing, const std::string& token = {}) const;
 
   using TakePage = std::function<void(const std::vector<client::StreamedObject>& page)>;
   // All objects, page by page; none where the type is not served. When the server forgets where it was, it
-  // begins again: an object may come twice.
+  // begins again: an object may come twice. Fails in the end on an object that cannot be read.
   RequestResult<void> list(const Listing& listing, const TakePage& take) const;
   // All objects of the type in the namespace; empty: in all of them.
   RequestResult<std::vector<kube::Object>> list(const kube::ResourceType& type,

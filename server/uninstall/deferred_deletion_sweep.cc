@@ -22,8 +22,10 @@ constexpr int kMostForgetConflicts = 10;
 constexpr const char* kDeferred = "deferred deletions";
 
 size_t membersIn(const kube::Value& service) {
-  const kube::Value* list = service.at({"status", "deferredDeletions"});
-  return list != nullptr && list->asList() != nullptr ? list->asList()->size() : 0;
+  size_t members = 0;
+  for (const std::string_view field : criticalservice::kDeferredDeletionFields)
+    members += kube::listAt(service, {"status", field}).size();
+  return members;
 }
 
 std::optional<ServiceWithDeferredDeletions> deferredDeletionsIn(const kube::Value& service) {
@@ -31,9 +33,9 @@ std::optional<ServiceWithDeferredDeletions> deferredDeletionsIn(const kube::Valu
   const size_t members = membersIn(service);
   if (members == 0 && deferredDeletions.dropped == 0) return std::nullopt;
   const size_t unread = members - deferredDeletions.deletions.size();
-  return ServiceWithDeferredDeletions{kube::textAt(service, {"metadata", "name"}),
-                                      kube::textAt(service, {"metadata", "resourceVersion"}),
-                                      std::move(deferredDeletions), unread};
+  return ServiceWithDeferredDeletions{
+      kube::textAt(service, {"metadata", "name"}), kube::textAt(service, {"metadata", "uid"}),
+      kube::textAt(service, {"metadata", "resourceVersion"}), std::move(deferredDeletions), unread};
 }
 
 std::string wordsOf(const DeferredDeletion& deletion) {

@@ -15,6 +15,7 @@ namespace lastout::server {
 // A CriticalService whose status has something in deferredDeletions or deferredDeletionsDropped.
 struct ServiceWithDeferredDeletions {
   std::string name;
+  std::string uid;
   std::string resourceVersion;
   criticalservice::DeferredDeletions deferredDeletions;
   size_t unread =

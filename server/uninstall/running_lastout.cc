@@ -21,6 +21,11 @@ constexpr milliseconds kLookPause{500};
 constexpr milliseconds kQuietTime{5'000};
 constexpr int kMostLeaseChanges = 10;  // of one that nobody holds
 constexpr size_t kMostLeft = 5;        // Pods that are named
+constexpr size_t kMostPods = 100;      // that are remembered
+constexpr size_t kLongestHostName = 63;
+// The policy that keeps the installation while the webhook configuration stands; its binding has the same
+// name.
+constexpr const char* kInstallationLock = "lastout-installation";
 
 kube::ObjectKey deploymentKey(const std::string& namespaceName, const std::string& name) {
   return {kube::kDeployments, namespaceName, name};
@@ -58,6 +63,7 @@ RequestResult<LeftPods> readPods(const ObjectClient& objectClient, const std::st
     return [&left, kind, isPod](const std::vector<client::StreamedObject>& page) {
       for (const client::StreamedObject& object : page) {
         if (!isPod && hasNoReplicas(object.content)) continue;
+        if (isPod && left.pods.size() < kMostPods) left.pods.insert(object.meta.name);
         auto& names = isPod && object.meta.deletionTimestamp ? left.terminating : left.running;
         if (names.size() < kMostLeft) names.push_back(kind + (" " + object.meta.name));
       }
@@ -90,20 +96,22 @@ RequestResult<bool> scaleDown(const ObjectClient& objectClient, const std::strin
   return objectClient.write(client::mergePatch(path, {{"spec", {{"replicas", 0}}}}));
 }
 
-RemovedDeployments removeEach(const ObjectClient& objectClient, const std::string& namespaceName,
-                              UninstallReport& report) {
+RemovedDeployments removeEach(const ObjectClient& objectClient, const Patience& patience,
+                              const std::string& namespaceName, UninstallReport& report) {
   RemovedDeployments result;
+  PolicyLock lock(objectClient, patience, report, kInstallationLock);
   for (const std::string name : kInstalledDeployments) {
     const kube::ObjectKey key = deploymentKey(namespaceName, name);
     const std::string object = toString(key);
     const std::string path = client::objectPath(key);
-    auto removed = removeObject(objectClient, report.isDryRun(), path, "Background");
+    auto removed = lock.remove(key, "Background");
     const bool isProtected = !removed && isDeniedByPolicy(removed.error());
     if (isProtected) removed = scaleDown(objectClient, path);
     if (!removed) {
       report.refused(
           object, isProtected ? "be scaled to 0, while a deletion policy denies its deletion" : "be deleted",
           removed.error());
+      lock.tellOpened("the Deployment");
       const bool isNothingDone = removed.error().code == 403 && result.isNone();
       result.failed = isNothingDone ? Deployed::Refused : Deployed::Left;
       return result;
@@ -128,8 +136,9 @@ bool removeScaledDeployments(const ObjectClient& objectClient, const std::string
 }
 
 Deployed removeDeployments(const ObjectClient& objectClient, const Patience& patience,
-                           const std::string& namespaceName, milliseconds timeout, UninstallReport& report) {
-  const RemovedDeployments removed = removeEach(objectClient, namespaceName, report);
+                           const std::string& namespaceName, milliseconds timeout, UninstallReport& report,
+                           std::set<std::string>& pods) {
+  const RemovedDeployments removed = removeEach(objectClient, patience, namespaceName, report);
   if (removed.failed) return *removed.failed;
   const auto did = [&](const std::string& what) {
     for (const std::string& object : removed.objects) report.did(object, what);
@@ -148,6 +157,7 @@ Deployed removeDeployments(const ObjectClient& objectClient, const Patience& pat
       report.refused("Pods and ReplicaSets in namespace " + namespaceName, "be listed", left.error());
       return Deployed::Left;
     }
+    pods.insert(left->pods.begin(), left->pods.end());
     const bool isGone = left->running.empty() && left->terminating.empty();
     if (removed.isNone() && isGone && isFirst) {
       report.note(all + ": none of lastout's is there");
@@ -166,6 +176,7 @@ Deployed removeDeployments(const ObjectClient& objectClient, const Patience& pat
                                 std::string(", but still there after ") +
                                 std::to_string(timeout.count() / 1'000) + " s: ";
       if (left->running.empty()) {
+        for (const std::string& pod : left->pods) pods.erase(pod);
         report.warn(
             all + still + kube::listed(left->terminating) +
             ", which is being deleted, maybe on a node that is dead; whether it runs the Lease tells");
@@ -191,8 +202,33 @@ RequestResult<std::optional<Lease>> readLeaseNow(const ObjectClient& objectClien
   return std::move(*lease);
 }
 
+namespace {
+
+// The identity of a lastout that runs in a Pod begins with the Pod's host name, and has a number behind it.
+bool isOneOf(const std::set<std::string>& pods, const std::string& holder) {
+  return std::ranges::any_of(pods, [host = holder.substr(0, holder.rfind('_'))](const std::string& pod) {
+    return !host.empty() && pod.substr(0, kLongestHostName) == host;
+  });
+}
+
+// Deletes the Lease of a process that has ended: another process that waits for it then shows itself within
+// seconds, and not only when the Lease expires. Returns false if it may still be there.
+bool removeLeaseOfEnded(const ObjectClient& objectClient, const LeaseName& name, const Lease& lease,
+                        UninstallReport& report) {
+  const std::string path = requestToRead(name.namespaceName, name.name).target;
+  const auto meta = objectClient.readMetadata(path);
+  if (!meta || !*meta || (*meta)->resourceVersion != lease.resourceVersion) return false;
+  const auto removed = objectClient.write(client::deletion(path, (*meta)->uid, lease.resourceVersion));
+  if (!removed) return false;
+  report.did(toString(name), "deleted, as its holder " + kube::inQuotes(lease.holder) + " has ended");
+  return true;
+}
+
+}  // namespace
+
 std::optional<FreeLeases> waitUntilFree(const ObjectClient& objectClient, const Patience& patience,
-                                        const std::vector<LeaseName>& names, UninstallReport& report) {
+                                        const std::vector<LeaseName>& names,
+                                        const std::set<std::string>& endedPods, UninstallReport& report) {
   const auto read = [&](const LeaseName& name) {
     auto lease = readLeaseNow(objectClient, name);
     if (!lease)
@@ -203,6 +239,9 @@ std::optional<FreeLeases> waitUntilFree(const ObjectClient& objectClient, const 
   for (const LeaseName& name : names) {
     auto lease = read(name);
     if (!lease) return std::nullopt;
+    if (isHeld(*lease) && isOneOf(endedPods, (*lease)->holder) &&
+        removeLeaseOfEnded(objectClient, name, **lease, report))
+      lease->reset();
     const client::TimePoint until = patience.now() + quietTimeOf(*lease);
     watched.push_back({name, std::move(*lease), until});
   }

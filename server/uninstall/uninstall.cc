@@ -87,6 +87,7 @@ class Uninstall {
   FreeLeases free_;
   std::set<LeaseName> taken_;          // since then; told
   bool hasScaledDeployments_ = false;  // left without replicas
+  std::set<std::string> pods_;         // of the Deployments
 };
 
 std::optional<StandingServices> Uninstall::readServices() {
@@ -132,6 +133,7 @@ bool Uninstall::knowsWhoRuns() {
     report_.refused("Pods and ReplicaSets in namespace " + options_.namespaceName, "be listed", pods.error());
     return false;
   }
+  pods_ = pods->pods;
   for (const LeaseName& name : options_.leases) {
     const auto lease = readLeaseNow(client_, name);
     if (lease) continue;
@@ -143,7 +145,7 @@ bool Uninstall::knowsWhoRuns() {
 
 bool Uninstall::nobodyRuns() {
   const Deployed deployed =
-      removeDeployments(client_, options_.patience, options_.namespaceName, options_.timeout, report_);
+      removeDeployments(client_, options_.patience, options_.namespaceName, options_.timeout, report_, pods_);
   if (deployed == Deployed::Refused) return false;
   if (report_.isDryRun()) {
     tellHolders(deployed);
@@ -151,7 +153,7 @@ bool Uninstall::nobodyRuns() {
   }
   hasScaledDeployments_ = deployed == Deployed::Scaled;
   auto leases = deployed == Deployed::Gone || hasScaledDeployments_
-                    ? waitUntilFree(client_, options_.patience, options_.leases, report_)
+                    ? waitUntilFree(client_, options_.patience, options_.leases, pods_, report_)
                     : std::nullopt;
   if (!leases) {
     webhook_.tellWayOut();

@@ -18,7 +18,7 @@ struct UninstallOptions {
   std::string namespaceName = "lastout";  // where lastout is installed
   std::vector<LeaseName> leases;          // whose holder a lastout that runs may be
   std::string secretNamespace = "lastout";
-  std::string secretName = "lastout-tls";
+  std::string secretName = kInstalledSecret;
   std::chrono::milliseconds timeout{120'000};  // for the Pods to be gone
   bool dryRun = false;                         // changes nothing
   bool dropsDeferredDeletions = false;  // go on although a teardown is under way, which nobody orders then

@@ -25,8 +25,8 @@ std::vector<LeftKind> kindsOf(const LeftObjects& left, bool isDryRun) {
            isDryRun ? "whose providers nobody would guard then, whatever the status says"
                     : "whose providers nobody guards now, whatever the status says"},
           {protection::deletionPolicyType(), left.policies, "DeletionPolicy", "DeletionPolicies",
-           isDryRun ? "which would protect nothing then, whatever the status says"
-                    : "which protect nothing now, whatever the status says"}};
+           isDryRun ? "whose objects nothing would protect then, whatever the status says"
+                    : "whose objects nothing protects now, whatever the status says"}};
 }
 
 // An embedded cluster serves the types without one; and there may be one where discovery has a gap.

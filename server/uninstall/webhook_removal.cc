@@ -1,11 +1,8 @@
 #include "server/uninstall/webhook_removal.h"
 
-#include <chrono>
-
 #include "client/api_server.h"
 #include "kube/messages.h"
 #include "kube/well_known.h"
-#include "server/uninstall/object_removal.h"
 #include "server/webhook/webhook_configuration.h"
 
 namespace lastout::server {
@@ -13,20 +10,16 @@ namespace {
 
 // The policy that lets lastout's accounts alone delete the configuration; its binding has the same name.
 constexpr const char* kLock = "lastout-configuration";
-constexpr std::chrono::milliseconds kLockPause{200};
-constexpr int kMostLockPauses = 50;  // API servers learn by a watch that a binding is gone
-
-kube::ObjectKey lockKey() { return {kube::kValidatingAdmissionPolicyBindings, "", kLock}; }
-
-bool isLocked(const RequestResult<bool>& answer) {
-  return !answer && answer.error().why.find(kLock) != std::string::npos;
-}
 
 }  // namespace
 
 WebhookRemoval::WebhookRemoval(const ObjectClient& objectClient, const Patience& patience,
                                UninstallReport& report)
-    : client_(objectClient), patience_(patience), report_(report), name_(WebhookConfiguration().name) {}
+    : client_(objectClient),
+      patience_(patience),
+      report_(report),
+      lock_(objectClient, patience, report, kLock),
+      name_(WebhookConfiguration().name) {}
 
 kube::ObjectKey WebhookRemoval::key() const { return {kube::kValidatingWebhookConfigurations, "", name_}; }
 
@@ -56,41 +49,20 @@ void WebhookRemoval::tellWayOut() {
 }
 
 void WebhookRemoval::remove() {
-  isGone_ = tellRemoved(key(), removeLocked(), report_);
+  isGone_ = tellRemoved(key(), removeProtected(), report_);
   if (!isGone_) tellWayOut();
 }
 
 // The account of Helm's Job may delete it, as the policy says; others have to open the lock, and may, or not.
 // What a DeletionPolicy denies is asked again, for its binding is deleted by then.
-RequestResult<bool> WebhookRemoval::removeLocked() {
-  auto answer = removeObject(client_, report_.isDryRun(), path());
-  if (report_.isDryRun()) tellOfLock();
-  bool isOpened = false;
-  for (int pauses = 0; !answer && pauses < kMostLockPauses; ++pauses) {
-    if (isLocked(answer) && !isOpened) {
-      const auto opened = removeObject(client_, report_.isDryRun(), client::objectPath(lockKey()));
-      if (!tellRemoved(lockKey(), opened, report_)) return answer;
-      isOpened = true;
-    } else if (isLocked(answer) || isDeniedByPolicy(answer.error())) {
-      patience_.pause(kLockPause);
-    } else {
-      break;
-    }
-    answer = removeObject(client_, report_.isDryRun(), path());
+RequestResult<bool> WebhookRemoval::removeProtected() {
+  auto answer = lock_.remove(key());
+  for (int pauses = 0; !answer && isDeniedByPolicy(answer.error()) && pauses < kMostLockPauses; ++pauses) {
+    patience_.pause(kLockPause);
+    answer = lock_.remove(key());
   }
-  if (!answer && isOpened)
-    report_.problem(toString(lockKey()) +
-                    ": is deleted, and the configuration that it locks is still there: run this "
-                    "again, or put it back as it was installed, by kubectl apply or Helm");
+  if (!answer) lock_.tellOpened("the configuration");
   return answer;
-}
-
-// A dry run deletes nothing, so no API server has said yet whether the lock is in the way.
-void WebhookRemoval::tellOfLock() {
-  const auto standing = client_.readMetadata(client::objectPath(lockKey()));
-  if (standing && *standing)
-    report_.note(toString(lockKey()) + ": would be deleted, unless its policy lets this account delete " +
-                 toString(key()));
 }
 
 void WebhookRemoval::lookAgain() {

@@ -6,6 +6,7 @@
 
 #include "kube/object_key.h"
 #include "server/runtime/object_client.h"
+#include "server/uninstall/object_removal.h"
 #include "server/uninstall/uninstall_report.h"
 
 namespace lastout::server {
@@ -28,12 +29,12 @@ class WebhookRemoval {
  private:
   kube::ObjectKey key() const;
   std::string path() const;
-  RequestResult<bool> removeLocked();
-  void tellOfLock();
+  RequestResult<bool> removeProtected();
 
   const ObjectClient& client_;
   const Patience& patience_;
   UninstallReport& report_;
+  PolicyLock lock_;
   const std::string name_;
   bool isGone_ = false;
 };

@@ -88,10 +88,11 @@ void LiveView::redefined(const kube::GroupResource& type) {
 // --- what the cluster tells
 
 void LiveView::upsert(const kube::ResourceType& type, client::StreamedObject object, TimePoint now) {
+  const bool isRead = object.unread.empty();
   const kube::Object told = client::toObject(std::move(object), type);
   if (type.type == criticalservice::criticalServiceType()) return guard(told);
   kube::WriterLock lock(mutex_);
-  note(told, now);
+  if (isRead || !view_.graph().find(told.key)) note(told, now);
   const std::vector<admission::Weakening> weakened = std::exchange(weakened_, {});
   lock.unlock();
   tellOfWeakening(weakened);
@@ -122,7 +123,7 @@ void LiveView::note(const kube::Object& told, TimePoint now) {
   else
     view_.tell(told);
   finalizerAges_.note(told.key, told.meta, now);
-  if (told.key.type == manifestwork::appliedManifestWorkType())
+  if (told.key.type == manifestwork::appliedManifestWorkType() && !told.content.isNull())
     recorded_[told.key.name] = manifestwork::recordedObjects(told.content);
   if (told.key.type != kube::kCustomResourceDefinitions) return;
   const kube::GroupResource defined = kube::definedBy(told.key.name);
@@ -222,7 +223,7 @@ Knowledge LiveView::standingOf(const kube::GroupResource& type, const client::Sy
 // A CRD defined the type, is seen to be gone, and the API server has no other way to serve it. What reading
 // the type answers proves nothing then: 403 comes before 404, and a watch may end before or after its CRD.
 bool LiveView::hasLostItsCrd(const kube::GroupResource& type) const {
-  if (!isDiscovered_ || discovery_.gapIn(type.group) != nullptr) return false;
+  if (!isDiscovered_ || discovery_.mayServeMore(type.group)) return false;
   const kube::ResourceType* known = types_.find(type);
   if (known != nullptr && known->builtIn) return false;
   return standing(kube::kCustomResourceDefinitions) == Knowledge::Synced &&
@@ -244,8 +245,8 @@ bool LiveView::wasEverDefined(const kube::GroupResource& type) const {
   return isNamed;
 }
 
-// For about a second after the end of its CRD discovery still names a type. One that can be read is served by
-// an API server behind the API server.
+// For a moment after the end of its CRD what discovery said before still names a type. One that can be read
+// is served by an API server behind the API server.
 bool LiveView::isLeavingDiscovery(const kube::GroupResource& type) const {
   if (discovery_.find(type) == nullptr || !hasLostItsCrd(type)) return false;
   const auto watched = watched_.find(type);
@@ -256,6 +257,7 @@ bool LiveView::isLeavingDiscovery(const kube::GroupResource& type) const {
 // without a CRD, built in or by an API server behind the API server, does not go: it is away.
 Knowledge LiveView::standingOfUnserved(const kube::GroupResource& type) const {
   if (!isDiscovered_ || discovery_.find(type) != nullptr) return Knowledge::Unknown;  // until it is listed
+  if (hasLostItsCrd(type)) return Knowledge::Absent;
   if (discovery_.gapIn(type.group) != nullptr) return Knowledge::Unserved;
   const kube::ResourceType* known = types_.find(type);
   const bool isBuiltIn = known != nullptr && known->builtIn;

@@ -59,6 +59,7 @@ class LiveView {
   LiveView& operator=(const LiveView&) = delete;
 
   // --- what the cluster tells
+  // Of an object that cannot be read no more is known than was told before.
   void upsert(const kube::ResourceType& type, client::StreamedObject object, TimePoint now);
   void remove(const kube::GroupResource& type, const client::Removed& object);
   void know(const kube::GroupResource& type, const client::SyncStatus& knowledge, TimePoint now);
@@ -87,8 +88,8 @@ class LiveView {
   // discovery still names although their CRD is gone.
   std::vector<kube::GroupResource> awaited() const;
   std::optional<kube::ResourceType> find(const kube::GroupResource& type) const;  // among all that are served
-  // A CRD of it was seen, by this lastout or, as statuses say, a former one, and discovery of its group has
-  // no gap: a type that an API server behind the API server serves now, instead, would show there.
+  // A CRD of it was seen, by this lastout or, as statuses say, a former one, and no other API server may
+  // serve it now, instead: discovery of its group has no gap, or one that answers 404.
   bool wasDefined(const kube::GroupResource& type) const;
   // Calls it for each type that is served, with the view's lock held.
   void forEachServed(const std::function<void(const client::DiscoveredType& served)>& visit) const;
@@ -99,7 +100,8 @@ class LiveView {
   bool isFollowed(
       const kube::GroupResource& type) const;  // by a watch that is not broken, as far as is known
   graph::Knowledge knowledge(const kube::GroupResource& type) const;
-  uint32_t objectCount(const kube::GroupResource& type) const;  // as the watch has told
+  // As the watch has told; in the namespace, or all where that is empty.
+  uint32_t objectCount(const kube::GroupResource& type, std::string_view namespaceName = {}) const;
   std::vector<TypeStanding> standings() const;
   size_t remembered() const;  // types that a CRD was seen of, or none
 
@@ -110,6 +112,9 @@ class LiveView {
   // Returns true if lastout's finalizer holds the object with this uid against any DELETE that is reviewed at
   // `now`.
   bool isHeldBy(const kube::ObjectKey& key, std::string_view uid, TimePoint now) const;
+  // Why what providers need is not known well enough here to tell that no provider needs the object, while
+  // another process may know; nullopt: it is.
+  std::optional<std::string> whyMayBeNeeded(const kube::ObjectKey& key) const;
   // The denial with these words for why it could not be confirmed.
   admission::Explanation unconfirmed(
       const kube::ObjectKey& key, std::string_view why,

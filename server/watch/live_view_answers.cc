@@ -8,7 +8,9 @@
 #include "criticalservice/dependencies.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
+#include "server/controllers/dependency_standing.h"
 #include "server/watch/live_view.h"
+#include "server/watch/unknown_types.h"
 
 namespace lastout::server {
 namespace {
@@ -116,13 +118,15 @@ bool LiveView::isFollowed(const kube::GroupResource& type) const {
 
 bool LiveView::wasDefined(const kube::GroupResource& type) const {
   const kube::ReaderLock lock(mutex_);
-  return discovery_.gapIn(type.group) == nullptr && wasEverDefined(type);
+  return !discovery_.mayServeMore(type.group) && wasEverDefined(type);
 }
 
-uint32_t LiveView::objectCount(const kube::GroupResource& type) const {
+uint32_t LiveView::objectCount(const kube::GroupResource& type, std::string_view namespaceName) const {
   const kube::ReaderLock lock(mutex_);
-  const auto id = view_.graph().findType(type);
-  return id ? view_.graph().objectCount(*id) : 0;
+  const graph::Graph& graph = view_.graph();
+  const auto id = graph.findType(type);
+  if (!id) return 0;
+  return namespaceName.empty() ? graph.objectCount(*id) : graph.objectCount(*id, namespaceName);
 }
 
 std::vector<kube::GroupResource> LiveView::awaited() const {
@@ -173,6 +177,28 @@ admission::PreliminaryVerdict LiveView::judge(const kube::ObjectKey& key, TimePo
 bool LiveView::isHeldBy(const kube::ObjectKey& key, std::string_view uid, TimePoint now) const {
   const kube::ReaderLock lock(mutex_);
   return finalizerAges_.isOlderThan(now - options_.holdsAfter, key, uid);
+}
+
+// Where a type may not be read by any process, what is found without it is all that is guarded.
+std::optional<std::string> LiveView::whyMayBeNeeded(const kube::ObjectKey& key) const {
+  const kube::ReaderLock lock(mutex_);
+  for (const criticalservice::CriticalService* service : view_.services()) {
+    if (!criticalservice::couldNeed(*service, key)) continue;
+    const auto list = criticalservice::typesToRead(*service);
+    std::set<kube::GroupResource> types(list.begin(), list.end());
+    const auto told = view_.toldServices().find(service->meta.name);
+    const kube::Value* known = told == view_.toldServices().end()
+                                   ? nullptr
+                                   : kube::statusCondition(told->second.content, kDependenciesKnown);
+    if (known == nullptr || kube::textAt(*known, {"status"}) != "True")
+      std::erase_if(types, [this](const kube::GroupResource& type) LASTOUT_REQUIRES_SHARED(mutex_) {
+        return standing(type) == Knowledge::Forbidden;
+      });
+    if (const auto unknown = unknownTypesAmong(view_.graph(), types))
+      return criticalservice::nameInWords(service->meta.name) + "'s provider may need it, as " +
+             unknown->message;
+  }
+  return std::nullopt;
 }
 
 admission::Explanation LiveView::unconfirmed(const kube::ObjectKey& key, std::string_view why,

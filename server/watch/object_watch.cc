@@ -10,7 +10,7 @@ client::Watcher watchOf(client::Access& access, ObjectWatchOptions object, clien
   auto know = [problems = ProblemLog(std::move(object.log), object.calledAs + ": ",
                                      object.calledAs + ": followed again"),
                tell = std::move(object.know)](const client::SyncStatus& knowledge) mutable {
-    problems.note(knowledge.why);
+    problems.note(knowledge.problem());
     tell(knowledge);
   };
   return {access.newServer(),

@@ -8,6 +8,7 @@
 #include "kube/messages.h"
 #include "kube/resource_map.h"
 #include "kube/well_known.h"
+#include "protection/implied.h"
 
 namespace lastout::server {
 namespace {
@@ -17,6 +18,7 @@ using std::chrono::steady_clock;
 using DefinitionRead = kube::Result<std::optional<kube::Object>>;  // nullopt: there is none
 
 constexpr std::chrono::milliseconds kDefinitionPatience{5'000};  // for one definition
+constexpr std::chrono::milliseconds kRightsPatience{5'000};      // for all rights of one policy
 
 DefinitionRead readDefinition(const PolicyReads& reads, const kube::GroupResource& type) {
   const kube::ResourceType* definitions = kube::ResourceMap::builtIn().find(kube::kCustomResourceDefinitions);
@@ -49,13 +51,16 @@ class TypeComparison {
   explicit TypeComparison(const TypeSource& source) : source_(source) {}
 
   ComparedTypes compare(const protection::DeletionPolicy& policy) {
+    std::string unknown = protection::joinedUnknown(sentences(policy));
+    return {std::move(unknown), std::move(unclear_)};
+  }
+  std::vector<std::string> sentences(const protection::DeletionPolicy& policy) {
     protection::KnownTypes known;
     known.served.reserve(source_.served.size());
     for (const auto& [type, mayHaveCrd] : source_.served) known.served.push_back(type);
     known.isMissing = [this](const protection::ResourcePattern& pattern) { return isMissing(pattern); };
     known.definitionOf = [this](const kube::GroupResource& type) { return definitionOf(type); };
-    std::string unknown = protection::joinedUnknown(protection::unknownTypes(policy, known));
-    return {std::move(unknown), std::move(unclear_)};
+    return protection::unknownTypes(policy, known);
   }
 
  private:
@@ -90,21 +95,63 @@ class TypeComparison {
   std::set<std::string> unclear_;
 };
 
-}  // namespace
-
-std::optional<std::string> PolicyTypes::unknownTo(const protection::DeletionPolicy& policy) {
+// What `live` knows of types; it must outlive the source.
+TypeSource sourceOf(const LiveView& live) {
   TypeSource source;
-  live_.forEachServed([&](const client::DiscoveredType& served) {
+  live.forEachServed([&](const client::DiscoveredType& served) {
     source.served.emplace(served.type.type, !served.type.builtIn);
   });
-  source.gapIn = [this](const std::string& group) { return live_.gapIn(group); };
-  source.mayCome = [this](const kube::GroupResource& type) { return !live_.isAbsent(type); };
+  source.gapIn = [&live](const std::string& group) { return live.gapIn(group); };
+  source.mayCome = [&live](const kube::GroupResource& type) { return !live.isAbsent(type); };
+  return source;
+}
+
+}  // namespace
+
+std::vector<std::string> missingTypes(const LiveView& live, const protection::DeletionPolicy& policy) {
+  TypeSource source = sourceOf(live);
+  const DefinitionRead none;
+  source.definitionOf = [&none](const kube::GroupResource&) -> const DefinitionRead& { return none; };
+  return TypeComparison(source).sentences(policy);
+}
+
+std::optional<std::string> PolicyTypes::unknownTo(const protection::DeletionPolicy& policy) {
+  TypeSource source = sourceOf(live_);
   source.definitionOf = [this](const kube::GroupResource& type) -> const DefinitionRead& {
     return definitionOf(type);
   };
   ComparedTypes compared = TypeComparison(source).compare(policy);
   if (!compared.unclear.empty()) return std::nullopt;
   return std::move(compared.unknown);
+}
+
+std::optional<std::string> PolicyTypes::unreadableOf(const protection::DeletionPolicy& policy) {
+  protection::ListedKinds listed;
+  if (policy.listedBy)
+    view_.inspect([&](const protection::FactIndex& facts) { listed = facts.listedKinds(*policy.listedBy); });
+  std::vector<kube::GroupResource> sought;
+  live_.forEachServed([&](const client::DiscoveredType& served) {
+    if (served.canList && protection::isSoughtInContainers(policy, served.type, listed))
+      sought.push_back(served.type.type);
+  });
+  const TimePoint deadline = steady_clock::now() + kRightsPatience;
+  std::vector<std::string> unreadable;
+  for (const kube::GroupResource& type : sought) {
+    const MayList* may = mayList(type, deadline);
+    if (may == nullptr) return std::nullopt;
+    if (!may->may) unreadable.push_back(toString(type));
+  }
+  return unreadable.empty() ? std::string() : protection::unreadableTypes(policy, unreadable);
+}
+
+// What was told before a failure is not asked again.
+const PolicyTypes::MayList* PolicyTypes::mayList(const kube::GroupResource& type, TimePoint deadline) {
+  const TimePoint now = steady_clock::now();
+  const auto known = mayList_.find(type);
+  if (known != mayList_.end() && now - known->second.askedAt < readAgainAfter_) return &known->second;
+  const auto lacking =
+      rights_.lacking(lister_.empty() ? nullptr : &lister_, {{"list", {type, "", ""}}}, deadline);
+  return lacking ? &(mayList_[type] = {lacking->empty(), now}) : nullptr;
 }
 
 const DefinitionRead& PolicyTypes::definitionOf(const kube::GroupResource& type) {

@@ -6,6 +6,7 @@
 
 #include "admission/service_changes.h"
 #include "kube/messages.h"
+#include "protection/implied.h"
 #include "protection/policy_status.h"
 
 namespace lastout::server {
@@ -216,19 +217,19 @@ void PolicyView::tick(TimePoint now) {
 std::string PolicyView::whyNot(const protection::ClusterType& type,
                                const client::SyncStatus& knowledge) const {
   using State = client::SyncStatus::State;
+  // Nobody knows what an object that cannot be read protects; a policy protects what it protected before.
+  const std::string unread = type == protection::deletionPolicyType() ? "" : knowledge.unread;
   switch (knowledge.state) {
     case State::Synced:
-      return "";
+      return unread;
     case State::Stale:
-      if (knowledge.listed && now_ - knowledge.asOf <= options_.allowedAge) return "";
+      if (knowledge.listed && now_ - knowledge.asOf <= options_.allowedAge) return unread;
       return "what is known of them is too old: " + knowledge.why;
     case State::Forbidden:
       if (!type.cluster.empty())
         return "lastout may not list " + toString(type) +
                ": give the account of its kubeconfig get, list and watch there";
-      return "lastout may not list " + toString(type) +
-             ": give its accounts get, list and watch, by a ClusterRole with the label "
-             "lastout.dev/aggregate-to-reads: \"true\"";
+      return "lastout may not list " + toString(type) + ": " + protection::howToGiveReads("them");
     case State::NotServed:
       return "the API server does not serve them now";
     case State::NeverSynced:

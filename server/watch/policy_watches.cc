@@ -133,7 +133,7 @@ client::ReflectorHandlers PolicyWatches::handlersOfPolicies(const kube::Resource
            problems = ProblemLog(options_.log, "deletionpolicies: ", "deletionpolicies: followed again")](
               const client::SyncStatus& knowledge) mutable {
             view_.knowPolicies(knowledge, steady_clock::now());
-            problems.note(knowledge.why);
+            problems.note(knowledge.problem());
             told();
           }};
 }
@@ -161,7 +161,7 @@ client::ReflectorHandlers PolicyWatches::handlersFor(const kube::ResourceType& t
       [this, about, generation, problems = ProblemLog(options_.log, called, called + "followed again")](
           const client::SyncStatus& knowledge) mutable {
         view_.know(about, knowledge, generation, steady_clock::now());
-        problems.note(knowledge.why);
+        problems.note(knowledge.problem());
       }};
 }
 

@@ -28,7 +28,7 @@ client::Content contentOf(const kube::GroupResource& type, const std::set<kube::
 // For the log.
 std::string withGrant(const client::SyncStatus& knowledge, const kube::GroupResource& type) {
   const bool isForbidden = knowledge.state == client::SyncStatus::State::Forbidden;
-  return knowledge.why + (isForbidden ? grantOfDependencies(type) : "");
+  return knowledge.problem() + (isForbidden ? grantOfDependencies(type) : "");
 }
 
 }  // namespace
@@ -160,12 +160,13 @@ void Watches::unfollow(const kube::GroupResource& type) {
 }
 
 client::ReflectorHandlers Watches::handlersFor(const kube::ResourceType& type) {
-  return {[this, type](client::StreamedObject object) {
-            const std::string name = object.meta.name;
-            view_.upsert(type, std::move(object), steady_clock::now());
-            noticed(type.type, name);
-            if (options_.told) options_.told();
-          },
+  const auto upsert = [this, type](client::StreamedObject object) {
+    const std::string name = object.meta.name;
+    view_.upsert(type, std::move(object), steady_clock::now());
+    noticed(type.type, name);
+    if (options_.told) options_.told();
+  };
+  return {upsert,
           [this, type](const client::Removed& object) {
             view_.remove(type.type, object);
             noticed(type.type, object.name);
@@ -184,7 +185,8 @@ client::ReflectorHandlers Watches::handlersFor(const kube::ResourceType& type) {
             const bool isGone = view_.knowledge(type.type) == graph::Knowledge::Absent;
             problems.note(isGone ? "" : withGrant(knowledge, type.type));
             noticed(type.type, "");
-          }};
+          },
+          upsert};
 }
 
 // What a CRD or a CriticalService says changes what to watch. Without a name: how well the type is known

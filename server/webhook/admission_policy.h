@@ -7,33 +7,16 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <tl/expected.hpp>
-#include <vector>
 
 #include "client/access.h"
-#include "kube/value.h"
 #include "server/runtime/log.h"
 #include "server/runtime/loop.h"
-#include "server/runtime/object_client.h"
 
 namespace lastout::server {
 
-// The expressions that a policy must have, in their order, so that lastout relies on it.
-struct PolicyTerms {
-  std::string_view name;
-  std::vector<std::string_view> conditions;   // spec.matchConditions
-  std::vector<std::string_view> variables;    // spec.variables
-  std::vector<std::string_view> validations;  // spec.validations
-};
-
-// Only those may set the annotation lastout.dev/delete-when-free who may delete the object. As it stands in
-// deploy/validating-admission-policies.yaml.
-const PolicyTerms& deleteWhenFreeTerms();
-
-// True if the policy is about every write of every object, its errors deny, and its expressions are these.
-// With parameters it is not: a binding may let pass whatever has none.
-bool says(const kube::Value& policy, const PolicyTerms& terms);
+// Only those may set the annotation lastout.dev/delete-when-free who may delete the object.
+inline constexpr const char* kDeleteWhenFreePolicy = "lastout-delete-when-free";
 
 // Its functions may be called by any thread; start() and stop() by one at a time.
 class AdmissionPolicy {
@@ -41,7 +24,8 @@ class AdmissionPolicy {
   static constexpr std::chrono::seconds kLookAgain{60};
   static constexpr std::chrono::seconds kLookAgainSoon{5};  // after what could not be told
 
-  AdmissionPolicy(const std::shared_ptr<client::Access>& access, PolicyTerms terms, LogSink log,
+  // `name`: of a policy and binding of deploy/validating-admission-policies.yaml.
+  AdmissionPolicy(const std::shared_ptr<client::Access>& access, std::string name, LogSink log,
                   std::chrono::milliseconds patience = std::chrono::milliseconds(5'000));
   ~AdmissionPolicy() { stop(); }
   AdmissionPolicy(const AdmissionPolicy&) = delete;
@@ -56,17 +40,15 @@ class AdmissionPolicy {
 
   // As it was found last; nullopt: nobody has found out yet.
   std::optional<bool> isEnforced() const;
-  // As the API server says now: the policy is there, with those terms, and a binding of the same name, and
-  // that denies. Fails with why that cannot be told.
+  // As the API server says now: the policy and its binding are there, and say what this version ships. Fails
+  // with why that cannot be told.
   tl::expected<bool, std::string> look();
 
  private:
   enum class Found : uint8_t { Nothing, Enforced, NotEnforced };
 
-  RequestResult<std::optional<kube::Value>> read(const kube::GroupResource& type);
   void lookAgain();
 
-  const PolicyTerms terms_;
   const std::string name_;
   const LogSink log_;
   const std::chrono::milliseconds patience_;

@@ -8,6 +8,7 @@
 
 #include "kube/well_known.h"
 #include "protection/cel.h"
+#include "protection/implied.h"
 
 namespace lastout::server {
 namespace {
@@ -204,8 +205,7 @@ void addListed(Entries& entries, const DeletionPolicy& policy, const kube::Resou
   for (const protection::ListedKind& kind : facts.listedKinds(*policy.listedBy).kinds) {
     if (kind.kind.empty()) add({"*", "*"}, true, kind.namespaceName);
     for (const kube::ResourceType& type : types.types())
-      if (type.kind == kind.kind && (!kind.apiGroup || *kind.apiGroup == type.type.group))
-        add(type.type, type.namespaced, kind.namespaceName);
+      if (!kind.kind.empty() && kind.matches(type)) add(type.type, type.namespaced, kind.namespaceName);
   }
   for (const auto& [type, spaces] : listed) {
     PolicyRules rules(policy);
@@ -234,7 +234,7 @@ bool isNamespaced(const Selection& selection, const kube::ResourceMap& types) {
 
 // The Namespaces that may hold a protected object. A selector by namespace looks at a Namespace's own labels.
 void addNamespaces(Entries& entries, const DeletionPolicy& policy, const kube::ResourceMap& types) {
-  if (policy.namespaces == protection::Implication::Ignore) return;
+  if (!protection::implies(policy, kube::kNamespaces)) return;
   if (policy.listedBy) return entries.add(policy, deletionOf(kube::kNamespaces), {});
   for (const Selection& selection : policy.objects)
     if (isNamespaced(selection, types))
@@ -243,7 +243,7 @@ void addNamespaces(Entries& entries, const DeletionPolicy& policy, const kube::R
 }
 
 void addDefinitions(Entries& entries, const DeletionPolicy& policy, const kube::ResourceMap& types) {
-  if (policy.crds == protection::Implication::Ignore) return;
+  if (!protection::implies(policy, kube::kCustomResourceDefinitions)) return;
   std::vector<std::string> names;
   bool isAny = policy.listedBy.has_value();
   for (const Selection& selection : policy.objects) {
@@ -274,7 +274,6 @@ std::vector<WebhookEntry> policyEntries(const std::vector<DeletionPolicy>& polic
       for (const Case& one : policy.when)
         if (isAll || !one.isLocal()) addCase(entries, policy, selection, &one);
     }
-    if (!policy.blocksAny(Block::Delete)) continue;
     addNamespaces(entries, policy, types);
     addDefinitions(entries, policy, types);
   }

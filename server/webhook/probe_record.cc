@@ -11,7 +11,7 @@ constexpr int kFailuresToTell = 3;  // of an address that was well before
 std::string beyondObjects(WebhookScope scope) {
   switch (scope) {
     case WebhookScope::Namespaces:
-      return "; it asks about all objects of these types in these namespaces, as naming each takes more than "
+      return "; it asks about all objects of some types in some namespaces, as naming each takes more than "
              "1 MB";
     case WebhookScope::Types:
       return "; it asks about all objects of these types, so that an outage denies all their deletions";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -49,29 +50,23 @@ Json webhookAt(const std::string& path, const WebhookConfiguration& configuratio
           {"timeoutSeconds", kReviewTimeout}};
 }
 
-std::vector<WebhookEntry> entriesOfServices(const WebhookConfiguration& configuration, WebhookScope scope) {
-  switch (scope) {
-    case WebhookScope::Namespaces:
-      return entriesByNamespace(configuration.objects, configuration.ownNamespace);
-    case WebhookScope::Types:
-      return entriesByType(configuration.objects, configuration.ownNamespace);
-    case WebhookScope::Objects:
-      break;
-  }
-  return entriesByObject(configuration.objects, configuration.ownNamespace);
-}
-
-std::vector<WebhookEntry> entriesOf(const WebhookConfiguration& configuration, WebhookScope scope) {
-  std::vector<WebhookEntry> entries = entriesOfServices(configuration, scope);
+// `whole`: nullopt: of all types.
+std::vector<WebhookEntry> entriesOf(const WebhookConfiguration& configuration,
+                                    const std::optional<Places>& whole) {
+  const ReviewedObjects& objects = configuration.objects;
+  const std::string& ownNamespace = configuration.ownNamespace;
+  std::vector<WebhookEntry> entries =
+      whole ? entriesByObject(objects, ownNamespace, *whole) : entriesByType(objects, ownNamespace);
   const bool withConditions = configuration.scope != WebhookScope::Types;
-  for (WebhookEntry& entry : entriesOfPolicies(configuration.objects, entries, withConditions))
+  for (WebhookEntry& entry : entriesOfPolicies(objects, entries, withConditions))
     entries.push_back(std::move(entry));
+  entries.push_back(entryOfPolicyWrites());
   return entries;
 }
 
-Json reviewingWebhooks(const WebhookConfiguration& configuration, WebhookScope scope) {
+Json reviewingWebhooks(const WebhookConfiguration& configuration, const std::optional<Places>& whole) {
   Json webhooks = Json::array();
-  for (WebhookEntry& entry : entriesOf(configuration, scope)) {
+  for (WebhookEntry& entry : entriesOf(configuration, whole)) {
     Json webhook = webhookAt(configuration.address.reviewPath, configuration, entry.name.c_str(),
                              std::move(entry.rules), std::move(entry.namespaceSelector));
     webhook["objectSelector"] = std::move(entry.objectSelector);
@@ -89,15 +84,19 @@ struct ReviewingWebhooks {
   Json webhooks;
 };
 
-// The narrowest scope of which the API server stores the webhooks; the widest takes no room that grows.
+// The narrowest of which the API server stores the webhooks; the widest takes no room that grows.
 ReviewingWebhooks reviewingWebhooks(const WebhookConfiguration& configuration) {
-  if (configuration.scope != WebhookScope::Types) {
-    for (const WebhookScope scope : {WebhookScope::Objects, WebhookScope::Namespaces}) {
-      ReviewingWebhooks made{scope, reviewingWebhooks(configuration, scope)};
-      if (made.webhooks.dump().size() <= kMostBytes) return made;
-    }
+  Places whole;
+  while (configuration.scope != WebhookScope::Types) {
+    Json webhooks = reviewingWebhooks(configuration, whole);
+    const size_t bytes = webhooks.dump().size();
+    if (bytes <= kMostBytes)
+      return {whole.empty() ? WebhookScope::Objects : WebhookScope::Namespaces, std::move(webhooks)};
+    Places wider = configuration.objects.wider(whole, bytes - kMostBytes);
+    if (wider.size() == whole.size()) break;
+    whole = std::move(wider);
   }
-  return {WebhookScope::Types, reviewingWebhooks(configuration, WebhookScope::Types)};
+  return {WebhookScope::Types, reviewingWebhooks(configuration, std::nullopt)};
 }
 
 Json webhookOfSentinel(const WebhookConfiguration& configuration, const std::string& fingerprint) {

@@ -31,8 +31,8 @@ struct WebhookAddress {
 };
 
 // What it asks about. Namespaces: where naming every object takes more than the API server would store, all
-// objects of their types in their namespaces. Types: all objects of their types, for API servers without
-// matchConditions (before Kubernetes 1.28).
+// objects of some types in some namespaces (ReviewedObjects::wider()). Types: all objects of their types, for
+// API servers without matchConditions (before Kubernetes 1.28).
 enum class WebhookScope : uint8_t { Objects, Namespaces, Types };
 
 struct WebhookConfiguration {

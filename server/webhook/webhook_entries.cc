@@ -11,7 +11,7 @@
 #include "kube/names.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
-#include "protection/cel.h"
+#include "protection/policy.h"
 #include "server/webhook/sentinel.h"
 #include "tls/openssl.h"
 
@@ -22,11 +22,13 @@ using kube::Json;
 using Literals = std::vector<std::string>;
 
 constexpr const char* kServicesWebhook = "criticalservices.lastout.dev";
+constexpr const char* kPolicyWritesWebhook = "policy-writes.lastout.dev";
 constexpr const char* kNamespacesWebhook = "namespaces.lastout.dev";
 constexpr const char* kDeletionsWebhook = "deletions.lastout.dev";
 constexpr const char* kOwnDomain = ".lastout.dev";
 constexpr const char* kPoliciesWebhook = "deletionpolicies.lastout.dev";
 constexpr size_t kDigestBytes = 8;
+constexpr size_t kMostLiteralBytes = 2'000;  // of one object; names of Roles may be of any length
 // request.name is not there when a collection is deleted; oldObject is, in every DELETE and UPDATE.
 constexpr const char* kNamespacedName = "(oldObject.metadata.namespace + '/' + oldObject.metadata.name) in [";
 constexpr const char* kClusterName = "oldObject.metadata.name in [";
@@ -93,7 +95,8 @@ class EntryNames {
   }
 
  private:
-  std::set<std::string> taken_{kServicesWebhook, kNamespacesWebhook, kDeletionsWebhook, kSentinelWebhookName};
+  std::set<std::string> taken_{kServicesWebhook, kPolicyWritesWebhook, kNamespacesWebhook, kDeletionsWebhook,
+                               kSentinelWebhookName};
 };
 
 // One webhook for the listed objects of one type, or several where they are many.
@@ -118,21 +121,34 @@ std::string nameFor(const kube::GroupResource& type) { return kube::toString(typ
 
 using ListedByType = std::map<kube::GroupResource, Literals>;
 
-ListedByType listed(const std::set<kube::ObjectKey>& objects, bool namespaced) {
+ListedByType listed(const std::set<kube::ObjectKey>& objects, bool namespaced, const Places& whole = {}) {
   ListedByType byType;
   for (const kube::ObjectKey& object : objects) {
     if (object.type == kube::kNamespaces || object.namespaceName.empty() == namespaced) continue;
-    byType[object.type].push_back(
-        protection::celLiteral(namespaced ? object.namespaceName + "/" + object.name : object.name));
+    if (!whole.contains(placeOf(object))) byType[object.type].push_back(literalOf(object));
   }
   return byType;
 }
 
-void addClusterScoped(std::vector<WebhookEntry>& entries, EntryNames& names, const ReviewedObjects& objects) {
+// One webhook for all places of a type.
+void addWhole(std::vector<WebhookEntry>& entries, EntryNames& names, const Places& whole) {
+  std::map<kube::GroupResource, std::set<std::string>> namespaces;
+  for (const kube::ObjectKey& place : whole) {
+    std::set<std::string>& ofType = namespaces[place.type];
+    if (!place.namespaceName.empty()) ofType.insert(place.namespaceName);
+  }
+  for (const auto& [type, spaces] : namespaces)
+    entries.push_back({names.take("all." + nameFor(type)),
+                       Json::array({deletionsOf(type, spaces.empty() ? "Cluster" : "Namespaced")}),
+                       withinAny(spaces)});
+}
+
+void addClusterScoped(std::vector<WebhookEntry>& entries, EntryNames& names, const ReviewedObjects& objects,
+                      const Places& whole) {
   for (const auto& [type, literals] : listed(objects.scaled, false))
     addListed(entries, names, "scale." + nameFor(type),
               {"", Json::array({updatesOf(type, "Cluster")}), Json::object()}, kClusterName, literals);
-  for (const auto& [type, literals] : listed(objects.deleted, false))
+  for (const auto& [type, literals] : listed(objects.deleted, false, whole))
     addListed(entries, names, nameFor(type),
               {"", Json::array({deletionsOf(type, "Cluster")}), Json::object()}, kClusterName, literals);
 }
@@ -145,10 +161,15 @@ std::vector<std::string> unaskedNamespaces(const std::string& ownNamespace) {
   return spaces;
 }
 
-std::vector<WebhookEntry> entriesByObject(const ReviewedObjects& objects, const std::string& ownNamespace) {
+std::vector<WebhookEntry> entriesByObject(const ReviewedObjects& objects, const std::string& ownNamespace,
+                                          Places whole) {
   std::vector<WebhookEntry> entries{entryOfServices(true)};
   EntryNames names;
-  for (const auto& [type, literals] : listed(objects.deleted, true))
+  for (const kube::ObjectKey& object : objects.deleted) {
+    if (literalOf(object).size() > kMostLiteralBytes) whole.insert(placeOf(object));
+  }
+  addWhole(entries, names, whole);
+  for (const auto& [type, literals] : listed(objects.deleted, true, whole))
     addListed(entries, names, nameFor(type),
               {"", Json::array({deletionsOf(type, "Namespaced")}), outsideOf(ownNamespace)}, kNamespacedName,
               literals);
@@ -156,26 +177,7 @@ std::vector<WebhookEntry> entriesByObject(const ReviewedObjects& objects, const 
     addListed(entries, names, "scale." + nameFor(type),
               {"", Json::array({updatesOf(type, "Namespaced")}), outsideOf(ownNamespace)}, kNamespacedName,
               literals);
-  addClusterScoped(entries, names, objects);
-  addNamespaces(entries, objects);
-  return entries;
-}
-
-std::vector<WebhookEntry> entriesByNamespace(const ReviewedObjects& objects,
-                                             const std::string& /*ownNamespace*/) {
-  std::vector<WebhookEntry> entries{entryOfServices(true)};
-  EntryNames names;
-  std::set<std::string> namespaces;
-  Json rules = Json::array();
-  for (const auto& [type, literals] : listed(objects.deleted, true))
-    rules.push_back(deletionsOf(type, "Namespaced"));
-  for (const auto& [type, literals] : listed(objects.scaled, true))
-    rules.push_back(updatesOf(type, "Namespaced"));
-  for (const std::set<kube::ObjectKey>* each : {&objects.deleted, &objects.scaled})
-    for (const kube::ObjectKey& object : *each)
-      if (!object.namespaceName.empty()) namespaces.insert(object.namespaceName);
-  if (!rules.empty()) entries.push_back({kDeletionsWebhook, std::move(rules), withinAny(namespaces)});
-  addClusterScoped(entries, names, objects);
+  addClusterScoped(entries, names, objects, whole);
   addNamespaces(entries, objects);
   return entries;
 }
@@ -218,6 +220,14 @@ std::vector<WebhookEntry> entriesOfPolicies(const ReviewedObjects& objects,
     if (!withConditions) entry.condition.clear();
   }
   return entries;
+}
+
+WebhookEntry entryOfPolicyWrites() {
+  const kube::GroupResource type = protection::deletionPolicyType();
+  WebhookEntry entry{kPolicyWritesWebhook,
+                     Json::array({rule({"CREATE", "UPDATE"}, type.group, {type.resource})}), Json::object()};
+  entry.failsClosed = false;
+  return entry;
 }
 
 // Policies name theirs as they like (webhookName); all others are of lastout.dev.

@@ -19,12 +19,16 @@ inline constexpr size_t kMostConditionBytes = 90'000;
 // the cluster.
 std::vector<std::string> unaskedNamespaces(const std::string& ownNamespace);
 
-// By the names of the objects; exact.
-std::vector<WebhookEntry> entriesByObject(const ReviewedObjects& objects, const std::string& ownNamespace);
-// What is in namespaces by these and its types, the rest by name.
-std::vector<WebhookEntry> entriesByNamespace(const ReviewedObjects& objects, const std::string& ownNamespace);
+// By the names of the objects, exactly; of the places `whole`, and of those with a name that is too long for
+// an expression, by types and namespaces.
+std::vector<WebhookEntry> entriesByObject(const ReviewedObjects& objects, const std::string& ownNamespace,
+                                          Places whole = {});
 // By types.
 std::vector<WebhookEntry> entriesByType(const ReviewedObjects& objects, const std::string& ownNamespace);
+
+// Every DeletionPolicy that is written, so that its writer is warned (PolicyReviewer::warnings()). An outage
+// denies none of it.
+WebhookEntry entryOfPolicyWrites();
 
 // The webhooks of objects.policies, each with a name that is not among those of `others`. Without
 // `withConditions` they are asked about more, for API servers without matchConditions.

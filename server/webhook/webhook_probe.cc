@@ -5,6 +5,7 @@
 
 #include "client/api_server.h"
 #include "criticalservice/critical_service.h"
+#include "kube/messages.h"
 #include "server/runtime/object_client.h"
 #include "server/webhook/api_addresses.h"
 
@@ -66,9 +67,7 @@ void WebhookProbe::look() {
 bool WebhookProbe::round(const ProbedConfiguration& configuration) {
   const std::vector<client::ServerAddress> addresses = findAddresses();
   {
-    std::vector<std::string> names;
-    names.reserve(addresses.size());
-    for (const client::ServerAddress& address : addresses) names.push_back(toString(address));
+    const std::vector<std::string> names = kube::wordsOf(addresses);
     const kube::MutexLock lock(mutex_);
     record_.declare(configuration);
     record_.setAddresses(names);

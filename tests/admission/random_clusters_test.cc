@@ -215,7 +215,8 @@ CriticalService Twin::anyService() {
   for (size_t i = 0; i < count; ++i) {
     Criterion criterion = anyCriterion();
     if (auto* finalizer = std::get_if<FinalizerCriterion>(&criterion); finalizer != nullptr && chance(3))
-      finalizer->exceptNamespace = service.provider.namespaceName;
+      finalizer->scope = chance(2) ? kube::NamespaceScope::outside(service.provider.namespaceName)
+                                   : kube::NamespaceScope::within({service.provider.namespaceName});
     if (std::ranges::count(service.criteria, criterion) == 0) service.criteria.push_back(criterion);
   }
   return service;

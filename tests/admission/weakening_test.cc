@@ -235,11 +235,24 @@ TEST(WeakerThan, ComparesEachField) {
                   "spec.guard.scaleToZero is off"));
   EXPECT_THAT(weakerThan(after, before), IsEmpty());
   criticalservice::CriticalService excepting = before;
-  std::get<criticalservice::FinalizerCriterion>(excepting.criteria[0]).exceptNamespace = "run";
+  std::get<criticalservice::FinalizerCriterion>(excepting.criteria[0]).scope =
+      kube::NamespaceScope::outside("run");
   EXPECT_THAT(weakerThan(before, excepting),
               ElementsAre("spec.criteria has exceptProviderNamespace for finalizer example.com/f on "
                           "widgets.example.com"));
   EXPECT_THAT(weakerThan(excepting, before), IsEmpty());
+  criticalservice::CriticalService scoped = before;
+  std::get<criticalservice::FinalizerCriterion>(scoped.criteria[0]).scope =
+      kube::NamespaceScope::within({"a", "b"});
+  EXPECT_THAT(weakerThan(before, scoped),
+              ElementsAre("spec.criteria has namespaces for finalizer example.com/f on widgets.example.com"));
+  EXPECT_THAT(weakerThan(scoped, before), IsEmpty());
+  criticalservice::CriticalService elsewhere = scoped;
+  std::get<criticalservice::FinalizerCriterion>(elsewhere.criteria[0]).scope =
+      kube::NamespaceScope::within({"c"});
+  EXPECT_THAT(weakerThan(scoped, elsewhere),
+              ElementsAre("spec.criteria does not have finalizer example.com/f on widgets.example.com in "
+                          "namespaces a and b any more"));
   criticalservice::CriticalService both = excepting;
   both.criteria.push_back(after.criteria[0]);
   both.guardsScaling = before.guardsScaling;

@@ -142,6 +142,10 @@ TEST_F(DiscoveryTest, AGroupThatFailsIsAGapAndTheOthersCount) {
             "/apis/metrics.k8s.io/v1beta1 answers 503: service unavailable");
   EXPECT_EQ(found->gapIn("gone.example.com")->why,
             "/apis/gone.example.com/v1 answers 404: 404 page not found");
+  EXPECT_FALSE(found->mayServeMore("gone.example.com")) << "nobody serves it now";
+  EXPECT_TRUE(found->mayServeMore("metrics.k8s.io"));
+  EXPECT_TRUE(found->mayServeMore("cut.example.com"));
+  EXPECT_FALSE(found->mayServeMore("apps"));
   EXPECT_EQ(found->gapIn("cut.example.com")->why, "the answer was cut off before its end");
   EXPECT_EQ(found->gapIn("odd.example.com")->why, "/apis/odd.example.com/v1 has no resources");
 }

@@ -100,6 +100,38 @@ TEST_F(ReflectorTest, TellsNothingTwice) {
   EXPECT_THAT(told(), IsEmpty());
 }
 
+client::StreamedObject unreadAt(const std::string& name, const std::string& version) {
+  client::StreamedObject object = objectAt(name, version);
+  object.unread = "it is too large";
+  if (version.empty()) object.meta = {};
+  return object;
+}
+
+// Neither the list nor the watch ends with it, and it is said as long as it lasts.
+TEST_F(ReflectorTest, LeavesOutWhatCannotBeRead) {
+  list({objectAt("a", "5"), unreadAt("b", "6"), unreadAt("", ""), objectAt("c", "7")}, "10");
+  EXPECT_THAT(told(), ElementsAre("a at 5", "c at 7"));
+  EXPECT_EQ(reflector.knowledge().unread, "app/b cannot be read: it is too large");
+  EXPECT_EQ(nextIsWatch(), "10");
+  EXPECT_EQ(state(), State::Synced);
+  EXPECT_EQ(reflector.knowledge().problem(), "app/b cannot be read: it is too large");
+  EXPECT_TRUE(event(EventType::Modified, unreadAt("a", "11")));
+  EXPECT_TRUE(event(EventType::Modified, unreadAt("", "")));
+  EXPECT_TRUE(event(EventType::Modified, objectAt("b", "12")));
+  EXPECT_TRUE(event(EventType::Deleted, unreadAt("a", "13")));
+  EXPECT_THAT(told(), ElementsAre("b at 12", "uid-a removed"));
+  EXPECT_EQ(state(), State::Synced);
+  EXPECT_THAT(reflector.knowledge().unread, ::testing::StartsWith("an object cannot be read"));
+  fail(410);
+  list({objectAt("b", "12"), objectAt("c", "7")}, "20");
+  EXPECT_EQ(reflector.knowledge().unread, "");
+  EXPECT_EQ(nextIsWatch(), "20");
+  EXPECT_TRUE(event(EventType::Modified, unreadAt("c", "21")));
+  EXPECT_EQ(reflector.knowledge().unread, "app/c cannot be read: it is too large");
+  EXPECT_TRUE(event(EventType::Modified, objectAt("c", "22")));
+  EXPECT_EQ(reflector.knowledge().unread, "");
+}
+
 TEST_F(ReflectorTest, ListsAgainWhenEventsComeOutOfOrder) {
   follow();
   event(EventType::Deleted, objectAt("b", "14"));

@@ -112,8 +112,11 @@ class AllProfiles : public Uninstalling {
                             kOwnDeployment, "deployment/lastout-controller -n lastout", kOwnSecret,
                             "crd/deletionpolicies.lastout.dev", "crd/criticalservices.lastout.dev"})
       kubectl("label " + std::string(own) + kEveryLabel);
-    for (const char* own : {kOwnWebhook, kOwnDeployment, kOwnSecret, "crd/deletionpolicies.lastout.dev"})
+    for (const char* own : {kOwnWebhook, kOwnSecret})
       EXPECT_THAT(remove(own, "--dry-run=server", 1), HasSubstr("is protected")) << own;
+    // lastout's own policy refuses these before any other is asked.
+    for (const char* own : {kOwnDeployment, "crd/deletionpolicies.lastout.dev"})
+      EXPECT_THAT(remove(own, "--dry-run=server", 1), HasSubstr("run lastout uninstall first")) << own;
   }
 };
 
@@ -140,7 +143,7 @@ TEST_F(AllProfiles, NothingOfThemOutlivesTheUninstall) {
                       "denies its deletion"),
             HasSubstr("databases.dbops.dbprovision.io/default/app: freed of "
                       "dbops.dbprovision.io/database, while it is being deleted\n"),
-            HasSubstr("DeletionPolicies, which protect nothing now"),
+            HasSubstr("DeletionPolicies, whose objects nothing protects now"),
             HasSubstr("  the CustomResourceDefinitions of CriticalServices and of DeletionPolicies\n"),
             HasSubstr("  kubectl delete deletionpolicies --all")));
 

@@ -32,6 +32,8 @@ class Cluster : public ::testing::Test {
   void waitUntil(const std::string& line) const;
   // Waits until `lastout up` has printed that; false: it has ended.
   bool hasSaid(const std::string& text) const { return program_->waitFor(text); }
+  // What `lastout up` had printed when it was ready.
+  const std::string& greeting() const { return program_->greeting(); }
   // Writes a file that kubectl can name as $FOLDER/<name>.
   void write(const std::string& name, const std::string& text) const;
 

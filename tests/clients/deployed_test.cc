@@ -178,9 +178,15 @@ class Deployed : public Serving, public ::testing::WithParamInterface<Where> {
 
   void deleteStory() const { deleteAll({kStoryObjects.begin(), kStoryObjects.end()}); }
 
+  // Until lastout knows that the story is gone, and its configuration guards nothing more.
+  void waitUntilItMayGo() const {
+    waitUntil("kubectl delete namespace lastout --dry-run=server");
+    waitUntil("kubectl delete deployment lastout-webhook -n lastout --dry-run=server");
+  }
+
   // The way that docs/install.md has; nothing of lastout is left. What it has logged.
   std::string goByOneCommand() {
-    waitUntil("kubectl delete namespace lastout --dry-run=server");  // it knows that the story is gone
+    waitUntilItMayGo();
     kubectl("delete -k deploy --timeout=50s --ignore-not-found");
     waitUntil("kubectl get validatingwebhookconfigurations lastout 2>&1 | grep -q NotFound");
     const std::string log = interrupt();
@@ -241,8 +247,7 @@ TEST_P(Deployed, RefusesTheProviderAndItsOwnNamespace) {
               "first"),
           // The policies of deploy/ are there.
           HasSubstr("kubectl annotate deployments.apps/finalizer-deployment -n finalizer-namespace")));
-  EXPECT_THAT(kubectl("delete namespace lastout", 1),
-              HasSubstr("admission webhook \"namespaces.lastout.dev\" denied the request"));
+  EXPECT_THAT(kubectl("delete namespace lastout", 1), HasSubstr("run lastout uninstall first"));
 }
 
 // With the rights that deploy/ gives, and as kubectl sees it.
@@ -333,7 +338,7 @@ TEST_P(Deployed, LeavesNothingBehindWhenItsRightsGoFirst) {
   serveAsDeployed();
   createStory();
   deleteStory();
-  waitUntil("kubectl delete namespace lastout --dry-run=server");  // it knows that the story is gone
+  waitUntilItMayGo();
   run("kubectl delete -k deploy --timeout=50s --wait=false --ignore-not-found");
   kill();
   waitUntil("kubectl get validatingwebhookconfigurations lastout 2>&1 | grep -q NotFound");
@@ -347,9 +352,20 @@ TEST_P(Deployed, LeavesNothingBehindWhenItsRightsGoFirst) {
 TEST_P(Deployed, StaysGuardedWhenItIsDeletedTooEarly) {
   serveAsDeployed();
   createStory();
-  EXPECT_THAT(kubectl("delete -k deploy --wait=false", 1), HasSubstr("denied the request"));
-  EXPECT_THAT(kubectl("get crds,namespaces -o name"),
-              AllOf(HasSubstr("criticalservices.lastout.dev"), HasSubstr("namespace/lastout")));
+  EXPECT_THAT(kubectl("delete -k deploy --wait=false", 1),
+              AllOf(HasSubstr("denied the request"), HasSubstr("run lastout uninstall first")));
+  EXPECT_THAT(
+      kubectl("get crds,namespaces,deployments,serviceaccounts,services,clusterroles,"
+              "clusterrolebindings -A -o name"),
+      AllOf(HasSubstr("criticalservices.lastout.dev"), HasSubstr("namespace/lastout"),
+            HasSubstr("deployment.apps/lastout-webhook"), HasSubstr("deployment.apps/lastout-controller"),
+            HasSubstr("serviceaccount/lastout-webhook"), HasSubstr("serviceaccount/lastout-controller"),
+            HasSubstr("service/lastout"),
+            HasSubstr("clusterrolebinding.rbac.authorization.k8s.io/lastout-webhook"),
+            HasSubstr("clusterrole.rbac.authorization.k8s.io/lastout-controller")));
+  // No policy is asked about the binding itself, so that whoever was told and goes on is let.
+  EXPECT_THAT(kubectl("delete -k deploy --wait=false --ignore-not-found", 1),
+              HasSubstr("denied the request"));
   EXPECT_THAT(kubectl("get deployments,serviceaccounts,clusterrolebindings -A -o name"),
               Not(HasSubstr("/lastout")))
       << "whoever would answer is gone";
@@ -366,6 +382,28 @@ TEST_P(Deployed, StaysGuardedWhenItIsDeletedTooEarly) {
   deleteStory();
   expectNoStory();
   goByOneCommand();
+}
+
+// Also where it is deleted as one of a collection, whose request has no name.
+TEST_P(Deployed, StaysWhileADeletionPolicyNeedsIt) {
+  serveAsDeployed();
+  const std::string deletion = "delete deployment lastout-webhook -n lastout --dry-run=server";
+  kubectl(deletion);
+  write("policy.yaml", R"(apiVersion: lastout.dev/v1alpha1
+kind: DeletionPolicy
+metadata: {name: kept}
+spec:
+  objects: [{resources: [{resource: configmaps}]}]
+  when: [{label: example.com/kept}]
+  namespaces: Ignore
+)");
+  kubectl("apply -f $FOLDER/policy.yaml");
+  waitUntil("kubectl wait --for=condition=Enforced deletionpolicy/kept --timeout=50s");
+  EXPECT_THAT(kubectl(deletion, 1), HasSubstr("run lastout uninstall first"));
+  EXPECT_THAT(kubectl("delete --raw '/apis/apps/v1/namespaces/lastout/deployments?dryRun=All'", 1),
+              HasSubstr("run lastout uninstall first"));
+  kubectl("delete deletionpolicy kept");
+  waitUntil("kubectl " + deletion);
 }
 
 TEST_P(Deployed, HasAWayOutWhenItIsDead) {

@@ -115,6 +115,52 @@ TEST_F(GuardInside, IsInForceWhenItGreets) {
   EXPECT_THAT(kubectl("get all,secrets,namespaces -A -o name"), Not(HasSubstr("lastout")));
 }
 
+// Whatever stands first in a file, and however soon lastout sees what has just been created.
+TEST_F(GuardInside, WarnsOfNothingThatTheSameFileBrings) {
+  write("objects.yaml", R"(apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: for-operator}
+spec:
+  provider: {group: apps, resource: deployments, namespace: operator, name: operator}
+  criteria:
+  - type: Finalizer
+    finalizer: {group: example.com, resource: widgets, finalizerName: example.com/cleanup}
+  - type: SpecificResource
+    specificResource: {group: apiextensions.k8s.io, resource: customresourcedefinitions, name: widgets.example.com}
+---
+apiVersion: lastout.dev/v1alpha1
+kind: DeletionPolicy
+metadata: {name: widgets}
+spec: {objects: [{resources: [{group: example.com, resource: widgets}]}], blocks: [Delete], enforcement: Deny}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: operator, namespace: operator}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: operator}}
+  template:
+    metadata: {labels: {app: operator}}
+    spec: {containers: [{name: operator, image: 'example.com/operator:1'}]}
+---
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: one, namespace: team, finalizers: [example.com/cleanup]}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+)");
+  begin((folder_ / "objects.yaml").string());
+  EXPECT_THAT(greeting(), AllOf(HasSubstr("guarded by lastout"), Not(HasSubstr("warning"))));
+}
+
 // Like what anybody writes; of a policy the API server takes whatever the CRD allows.
 TEST_F(GuardInside, DoesNotLoadWhatCannotBeUnderstood) {
   const testing::Ran service = load(R"(apiVersion: lastout.dev/v1alpha1

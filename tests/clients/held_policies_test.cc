@@ -403,7 +403,7 @@ spec:
   objects: [{resources: [{group: example.com, resource: caches}]}]
   when: [{field: {path: spec.keep}}]
   enforcement: Hold
-  hold: {finalizer: example.com/cache, external: {default: Delete}}
+  hold: {finalizer: example.com/cache, external: {default: Delete, reportedBy: {annotation: example.com/report}}}
 )");
   kubectl("apply -f $FOLDER/crd.yaml");
   serve({"--hold-policies"});
@@ -411,8 +411,11 @@ spec:
   waitUntil("kubectl apply -f $FOLDER/cache.yaml");
   waitUntil("kubectl get cache c -o yaml | grep -q example.com/cache");
   kubectl("delete cache c --wait=false");
-  waitUntilGone("cache c");
   waitUntil("kubectl get events --field-selector reason=StatusRejected | grep -q cache/c");
+  kubectl(
+      "annotate cache c \"example.com/report=Delete/$(kubectl get cache c -o jsonpath={.metadata.uid}): "
+      "Done\"");
+  waitUntilGone("cache c");
 }
 
 // As the chart runs it by default: nothing sets a finalizer.
@@ -456,19 +459,144 @@ TEST_F(Held, WhoeverMayNotDeleteCannotForceThat) {
   kubectl("get database production-db");
 }
 
-TEST_F(Held, ForceLetsGoWhatCannotBeDeletedOutside) {
-  begin({"--external-step", "Fail"});
-  create(R"(
-apiVersion: dbops.dbprovision.io/v1alpha1
-kind: Database
-metadata: {name: stuck}
-spec: {name: stuck}
-)");
-  kubectl("delete database stuck --wait=false");
+// A policy with an external step, which the profile does not have.
+std::string reportedBy(const std::string& place) {
+  return R"(apiVersion: lastout.dev/v1alpha1
+kind: DeletionPolicy
+metadata: {name: reported}
+spec:
+  objects: [{resources: [{group: dbops.dbprovision.io, resource: databases}]}]
+  when: [{field: {path: spec.deletionProtection}}]
+  enforcement: Hold
+  hold:
+    finalizer: example.com/database
+    force: {annotation: example.com/force}
+    retryAfter: 1s
+    external: {field: spec.deletionPolicy, default: Delete, allowed: [Delete, Retain], reportedBy: )" +
+         place + "}\n";
+}
+
+class Reported : public Held {
+ public:
+  // Of each database that is deleted the status says what is to be reported.
+  void beginWith(const std::string& place, const std::vector<std::string>& databases) {
+    start();
+    kubectl("apply -f scenarios/crds/dbops.yaml");
+    write("policy.yaml", reportedBy(place));
+    kubectl("apply -f $FOLDER/policy.yaml");
+    serve({"--hold-policies"});
+    std::string text;
+    for (const std::string& one : databases) text += databaseIn("default", one, "false");
+    create(text);
+    for (const std::string& one : databases) {
+      kubectl("delete database " + one + " --wait=false");
+      waitForMessage(one, "External deletion (Delete) is awaited");
+    }
+  }
+  void waitForMessage(const std::string& database, const std::string& text) const {
+    waitUntil("sh -c \"kubectl get database " + database + " -o jsonpath={.status.message} | grep -qF '" +
+              text + "'\"");
+  }
+  std::string uidOf(const std::string& database) const {
+    return kubectl("get database " + database + " -o jsonpath={.metadata.uid}");
+  }
+};
+
+TEST_F(Reported, WhatAnAnnotationSaysOfThisObjectAndWordLetsItGo) {
+  beginWith("{annotation: example.com/report}", {"shop"});
+  const std::string uid = uidOf("shop");
+  waitForMessage("shop", "Delete/" + uid + ": Done");
+  const auto report = [this](const std::string& text) {
+    kubectl("annotate --overwrite database shop 'example.com/report=" + text + "'");
+  };
+  for (const std::string& wrong : {std::string("Delete/41f7ac96: Done"), "Retain/" + uid + ": Done"}) {
+    report(wrong);
+    waitForMessage("shop", "not \\\"" + wrong);
+  }
+  report("Delete/" + uid + ": Failed: the server refuses it");
+  waitForPhase("database/shop", "Failed");
+  EXPECT_THAT(kubectl("get database shop"),
+              HasSubstr("External deletion (Delete) failed: the server refuses it"));
+  report("Delete/" + uid + ": Done");
+  waitUntilGone("database shop");
+}
+
+TEST_F(Reported, WhatAConditionSaysOfThisObjectAndWordLetsItGo) {
+  beginWith("{condition: Dropped}", {"shop"});
+  const std::string uid = uidOf("shop");
+  const auto report = [this](const std::string& status, const std::string& reason, const std::string& text) {
+    kubectl(
+        "patch database shop --subresource=status --type=merge -p "
+        R"('{"status":{"conditions":[{"type":"Dropped","status":")" +
+        status + R"(","reason":")" + reason + R"(","message":")" + text + R"("}]}}')");
+  };
+  report("True", "Done", "Delete/41f7ac96");
+  waitForMessage("shop", "not \\\"True Done: Delete/41f7ac96");
+  report("Unknown", "Dropping", "Delete/" + uid);
+  waitForMessage("shop", "not \\\"Unknown Dropping: Delete/" + uid);
+  report("False", "Failed", "Delete/" + uid + ": the server refuses it");
+  waitForPhase("database/shop", "Failed");
+  report("True", "Done", "Delete/" + uid);
+  waitUntilGone("database shop");
+}
+
+TEST_F(Reported, ForceLetsGoWhatCannotBeDeletedOutsideOrIsNotReported) {
+  beginWith("{annotation: example.com/report}", {"stuck", "silent"});
+  kubectl("annotate database stuck 'example.com/report=Delete/" + uidOf("stuck") + ": Failed: it is in use'");
   waitForPhase("database/stuck", "Failed");
-  EXPECT_THAT(kubectl("get database stuck"), HasSubstr("External deletion (Delete) failed"));
-  kubectl("annotate database stuck dbops.dbprovision.io/force-delete=\"true\"");
+  kubectl("annotate database stuck silent example.com/force=true");
   waitUntilGone("database stuck");
+  waitUntilGone("database silent");
+  for (const char* why : {"external deletion did not succeed: it is in use", "which nobody reported"})
+    waitUntil(
+        std::string("sh -c \"kubectl get events --field-selector reason=DeletionForced -o yaml | grep -q '") +
+        why + "'\"");
+}
+
+TEST_F(Reported, WithoutAReporterNothingOutsideIsDeletedAndThatIsSaid) {
+  start();
+  const std::string nothing = "nothing outside the cluster is deleted";
+  EXPECT_THAT(run("lastout policy show dbops").out, HasSubstr("external   none: " + nothing));
+  const testing::Ran applied = run("lastout policy apply dbops --kubeconfig $CONFIG");
+  EXPECT_THAT(applied.out + applied.err, HasSubstr("dbops: " + nothing + " with the objects of dbops-"));
+  write("policy.yaml", reportedBy("{condition: Dropped}"));
+  const testing::Ran reported = run("lastout policy apply $FOLDER/policy.yaml --kubeconfig $CONFIG");
+  EXPECT_THAT(reported.out + reported.err, Not(HasSubstr(nothing)));
+  const testing::Ran refused = run("lastout serve --hold-policies --external-step Fail --kubeconfig $CONFIG");
+  EXPECT_EQ(refused.exitCode, 2);
+  EXPECT_THAT(refused.out, HasSubstr("--external-step: lastout no longer simulates a database"));
+  EXPECT_THAT(refused.out, HasSubstr("spec.hold.external.reportedBy"));
+}
+
+// The aggregated API may have children: that its group cannot be read says nothing of them.
+TEST_F(Held, AParentStaysWhileTheApiOfItsChildrenIsAway) {
+  start();
+  write("objects.yaml", R"(
+apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1.zoo.example.com}
+spec:
+  {group: zoo.example.com, version: v1, groupPriorityMinimum: 100, versionPriority: 100,
+   insecureSkipTLSVerify: true, service: {namespace: zoo, name: server}}
+---
+apiVersion: lastout.dev/v1alpha1
+kind: DeletionPolicy
+metadata: {name: parents}
+spec:
+  objects: [{resources: [{group: dbops.dbprovision.io, resource: databases}]}]
+  when: [{children: [{group: zoo.example.com, resource: lions, ownerReference: true}]}]
+  enforcement: Hold
+  hold: {finalizer: example.com/database}
+)");
+  kubectl("apply -f scenarios/crds/dbops.yaml -f $FOLDER/objects.yaml");
+  serve({"--hold-policies"});
+  create(databaseIn("default"));
+  kubectl("delete database production-db --wait=false");
+  waitForPhase("database/production-db", "Failed");
+  EXPECT_THAT(kubectl("get database production-db"),
+              HasSubstr("its children cannot be listed: lions.zoo.example.com: "));
+  kubectl("delete apiservice v1.zoo.example.com");
+  waitUntilGone("database production-db");
 }
 
 }  // namespace

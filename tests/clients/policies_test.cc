@@ -131,7 +131,36 @@ TEST_F(KarmadaPolicy, AnEditedPolicyCountsAsItIsNow) {
       "\"value\": \"Never\"}]'");
   waitUntilEnforced("karmada");
   kubectl("delete configmap settings", 1);
-  EXPECT_THAT(kubectl("get delpol"), AllOf(HasSubstr("BLOCKS"), HasSubstr("ENFORCED"), HasSubstr("karmada")));
+  EXPECT_THAT(
+      kubectl("get delpol"),
+      ::testing::MatchesRegex("NAME +BLOCKS +ENFORCED +TYPESKNOWN +AGE\nkarmada +Delete +True +True .*"));
+}
+
+TEST_F(KarmadaPolicy, AMisspeltTypeIsToldToWhoWritesIt) {
+  write("misspelt.yaml",
+        "apiVersion: lastout.dev/v1alpha1\n"
+        "kind: DeletionPolicy\n"
+        "metadata: {name: misspelt}\n"
+        "spec:\n"
+        "  objects: [{resources: [{resource: configmap}, {group: example.com, resource: widget}]}]\n"
+        "  when: [{label: example.com/protect}]\n"
+        "  blocks: [Delete, Unprotect]\n");
+  EXPECT_THAT(kubectl("create -f $FOLDER/misspelt.yaml"),
+              AllOf(HasSubstr("Warning: spec.objects: the cluster serves no configmap; did you mean "
+                              "\"configmaps\"?"),
+                    HasSubstr("Warning: spec.objects: the cluster serves no widget.example.com"),
+                    HasSubstr("deletionpolicy.lastout.dev/misspelt created")));
+  waitUntil("kubectl get delpol misspelt | grep -q 'Delete, Unprotect  *'");
+  EXPECT_THAT(kubectl("label delpol misspelt team=a"), Not(HasSubstr("Warning")));
+  write("everything.yaml",
+        "apiVersion: lastout.dev/v1alpha1\n"
+        "kind: DeletionPolicy\n"
+        "metadata: {name: everything}\n"
+        "spec:\n"
+        "  objects: [{resources: [{group: '*', resource: '*/*'}]}]\n"
+        "  when: [{label: example.com/protect}]\n");
+  EXPECT_THAT(kubectl("create -f $FOLDER/everything.yaml"),
+              HasSubstr("Warning: spec.objects[0].resources[0].resource names a subresource"));
 }
 
 // As on any cluster the API server takes whatever the CRD allows, and lastout says what it does not accept.

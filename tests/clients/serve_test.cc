@@ -83,6 +83,9 @@ TEST_F(Serve, TheRecordedDeadlockEndsEmpty) {
       "by "
       "agent, is deferred until it may go");
   waitUntil("kubectl get coolresources some-instance -o jsonpath='{.metadata.finalizers}' | grep -qv super");
+  waitUntil(
+      "kubectl get critsvc for-finalizer-deployment | grep -Eq ' +[1-9][0-9]* +[1-9][0-9]* +(True|False) '");
+  EXPECT_THAT(kubectl("get critsvc"), HasSubstr("NAMESKNOWN   REMAINING   DEFERRED   STUCK   AGE"));
   kubectl(instance + R"('[{"op":"remove","path":"/metadata/finalizers/0"}]')");
   waitUntil("test -z \"$(kubectl get manifestworks,appliedmanifestworks -A -o name)\"");
   waitUntil(
@@ -93,6 +96,72 @@ TEST_F(Serve, TheRecordedDeadlockEndsEmpty) {
   waitUntilAnEventSays(
       "DeletionCarriedOut: deployments.apps/finalizer-namespace/finalizer-deployment is deleted now, as "
       "agent had asked");
+}
+
+TEST_F(Serve, ADeferredDeletionIsListedAndCancelled) {
+  begin({"--defer-for", "somebody,agent"}, "scenarios/story-deadlock.yaml");
+  EXPECT_EQ(run("lastout deferred --kubeconfig $CONFIG").out, "no deletion is deferred\n");
+  kubectl(
+      "patch coolresources some-instance --type=json -p "
+      R"('[{"op":"add","path":"/metadata/finalizers/-","value":"example.com/held"}]')");
+  kubectl("delete manifestworks --all -n cluster1 --wait=false");
+  waitUntil(
+      "lastout deferred list --kubeconfig $CONFIG | grep -Eq '^criticalservices.lastout.dev/"
+      "for-finalizer-deployment: deployments.apps/finalizer-namespace/finalizer-deployment, deferred for "
+      "agent since "
+      "20.*Z: Waiting$'");
+  EXPECT_THAT(run("lastout deferred -o json --kubeconfig $CONFIG").out,
+              AllOf(HasSubstr("\"criticalService\": \"for-finalizer-deployment\""),
+                    HasSubstr("\"requestedBy\": \"agent\""), HasSubstr("\"state\": \"Waiting\"")));
+  const std::string cancel = "lastout deferred cancel --kubeconfig $CONFIG ";
+  EXPECT_EQ(run(cancel + "deployment/nobody -n default").exitCode, 1);
+  EXPECT_EQ(run(cancel + "nothing").exitCode, 2);
+  const testing::Ran cancelled = run(cancel + "deployment/finalizer-deployment -n finalizer-namespace");
+  EXPECT_EQ(cancelled.exitCode, 0) << cancelled.out;
+  EXPECT_THAT(cancelled.out, ::testing::MatchesRegex(
+                                 "criticalservices.lastout.dev/for-finalizer-deployment: deployments.apps/"
+                                 "finalizer-namespace/finalizer-deployment, deferred for agent since "
+                                 "20.*Z: cancelled\n"));
+  waitUntilAnEventSays(
+      "DeletionTakenBack: deployments.apps/finalizer-namespace/finalizer-deployment is not deleted, although "
+      "agent had asked: it was cancelled by lastout deferred cancel");
+}
+
+TEST_F(Serve, AMisspeltFinalizerIsTold) {
+  begin();
+  write("misspelt.yaml",
+        "apiVersion: lastout.dev/v1alpha1\n"
+        "kind: CriticalService\n"
+        "metadata: {name: misspelt}\n"
+        "spec:\n"
+        "  provider: {group: apps, resource: deployments, namespace: finalizer-namespace, name: "
+        "finalizer-deployment}\n"
+        "  criteria:\n"
+        "  - type: Finalizer\n"
+        "    finalizer: {group: my.crd.group, resource: coolresources, finalizerName: "
+        "my.crd.group/super-importnat}\n");
+  kubectl("create -f $FOLDER/misspelt.yaml");
+  kubectl("wait --for=condition=NamesKnown=false critsvc/misspelt --timeout=50s");
+  waitUntilAnEventSays(
+      "FinalizerNeverSeen: spec.criteria[0]: no coolresources.my.crd.group was ever seen with finalizer "
+      "my.crd.group/super-importnat, so it keeps nothing; did you mean \"my.crd.group/super-important\"?");
+  kubectl("wait --for=condition=NamesKnown critsvc/for-finalizer-deployment --timeout=50s");
+}
+
+// Nothing that belongs to the user has to be deleted for it.
+TEST_F(Serve, AWrongCriticalServiceIsRemovedAsItsDenialSays) {
+  begin();
+  EXPECT_THAT(
+      kubectl("delete critsvc for-finalizer-deployment", 1),
+      HasSubstr("is present; root blocker: coolresources.my.crd.group/some-instance; to stop guarding, "
+                "set spec.deletionIntent of the CriticalService to BestEffortDeletion, and delete "
+                "again; or delete the root blocker first"));
+  kubectl(
+      "patch critsvc for-finalizer-deployment --type merge -p "
+      R"('{"spec":{"deletionIntent":"BestEffortDeletion"}}')");
+  waitUntil("kubectl delete critsvc for-finalizer-deployment");
+  kubectl("get coolresource some-instance");
+  kubectl("get deployment finalizer-deployment -n finalizer-namespace");
 }
 
 // As a Pod that a Deployment replaces: API servers go on asking it until they know.

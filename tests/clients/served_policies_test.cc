@@ -165,6 +165,10 @@ TEST_F(Replays, TheDeletionThatTheDenialsCommandAsksForIsRun) {
 // Those that are told of last have been looked at after the others.
 TEST_F(Replays, WithoutReplayDeletionNoCommandIsNamed) {
   for (const char* name : {"db", "wrong", "late", "marker"}) kubectl("create configmap " + std::string(name));
+  // While there is another API servers go on asking about ConfigMaps.
+  create(
+      "kind: Usage\nmetadata: {name: another}\n"
+      "spec: {reason: r, of: {apiVersion: v1, kind: ConfigMap, resourceRef: {name: another}}}\n");
   for (const char* field : {"replayDeletion: false, ", ""}) {
     use(field);
     EXPECT_THAT(kubectl("delete configmap db", 1),

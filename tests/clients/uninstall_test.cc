@@ -68,6 +68,40 @@ TEST_F(Uninstalled, NothingOfItOutlivesIt) {
   EXPECT_THAT(run("lastout uninstall").out, HasSubstr("Nothing of lastout is left."));
 }
 
+constexpr const char* kToldToUninstall = "run lastout uninstall first, and then delete this";
+
+// As a GitOps tool prunes one object, or a release leaves an optional part out.
+TEST_F(Uninstalled, WhatAnswersIsNotDeletedBeforeAndOptionalPartsAre) {
+  for (const char* object :
+       {"deployment lastout-webhook -n lastout", "deployment lastout-controller -n lastout",
+        "serviceaccount lastout-webhook -n lastout", "service lastout -n lastout",
+        "role lastout-webhook -n lastout", "clusterrole lastout-controller",
+        "clusterrolebinding lastout-webhook", "clusterrolebinding lastout-controller"}) {
+    const std::string said = kubectl("delete " + std::string(object), 1);
+    EXPECT_THAT(said, AllOf(HasSubstr("Forbidden"), HasSubstr(kToldToUninstall))) << object;
+  }
+  kubectl("delete clusterrole,clusterrolebinding lastout-keeps-works");
+  kubectl("delete clusterrole lastout-carries-out-dependencies");
+  kubectl("delete poddisruptionbudgets --all -n lastout");
+  kubectl("create namespace other");
+  kubectl("create serviceaccount lastout-webhook -n other");
+  kubectl("delete serviceaccount lastout-webhook -n other");
+  kubectl("apply -k deploy");
+  kubectl("apply -k deploy --server-side --force-conflicts");
+}
+
+TEST_F(Uninstalled, AlsoAfterDeployWasDeletedTooEarly) {
+  EXPECT_THAT(kubectl("delete -k deploy --wait=false", 1), HasSubstr(kToldToUninstall));
+  kubectl("get deployment lastout-webhook lastout-controller -n lastout");
+  EXPECT_THAT(kubectl("delete -k deploy --wait=false --ignore-not-found", 1),
+              HasSubstr("denied the request"));
+  interrupt();
+  EXPECT_THAT(uninstall("", 0), Not(HasSubstr("cannot")));
+  kubectl("delete -k deploy --ignore-not-found --timeout=50s");
+  kubectl("delete deployment finalizer-deployment -n finalizer-namespace --timeout=50s");
+  EXPECT_THAT(run("lastout uninstall").out, HasSubstr("Nothing of lastout is left."));
+}
+
 // Of whoever uninstalls too early the teardown loses nothing.
 TEST_F(Uninstalled, NotWhileATeardownIsUnderWay) {
   deleteTheProvidersWork();

@@ -33,7 +33,7 @@ TEST_F(GuardedCluster, RefusesACriticalServiceThatSaysNothing) {
   const Json refused = expect(403, "POST", services, service(misspelt, map));
   EXPECT_THAT(refused["message"], HasSubstr("did you mean \"deployments\"?"));
   expect(201, "POST", services, service(provider, map));
-  expect(403, "PATCH", services + "/s", {{"spec", {{"provider", misspelt}}}}, "application/merge-patch+json");
+  expect(422, "PATCH", services + "/s", {{"spec", {{"provider", misspelt}}}}, "application/merge-patch+json");
 }
 
 TEST_F(GuardedCluster, KeepsProviderAndUnmetCriteria) {
@@ -42,7 +42,7 @@ TEST_F(GuardedCluster, KeepsProviderAndUnmetCriteria) {
   const auto patch = [&](int status, const Json& spec) {
     return expect(status, "PATCH", services + "/s", {{"spec", spec}}, "application/merge-patch+json");
   };
-  EXPECT_THAT(patch(403, {{"provider", {{"name", "other"}}}})["message"], HasSubstr("provider"));
+  EXPECT_THAT(patch(422, {{"provider", {{"name", "other"}}}})["message"], HasSubstr("provider"));
   Json other = map;
   other["name"] = "n";
   const Json criteria = service(provider, other)["spec"]["criteria"];

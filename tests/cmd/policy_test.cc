@@ -75,13 +75,12 @@ TEST_F(PolicyCommand, ShowsWhereEachPartRuns) {
   const Ran ran = testing::lastout({"policy", "show", "kruise"});
   EXPECT_EQ(ran.exitCode, 0);
   EXPECT_EQ(ran.err, "");
-  EXPECT_THAT(
-      ran.out,
-      AllOf(StartsWith("policy kruise-always\n"), HasSubstr("policy kruise-cascading-namespaces\n"),
-            HasSubstr("namespaces, services, ingresses.networking.k8s.io"),
-            HasSubstr("    API server    DELETE, when label policy.kruise.io/delete-protection: Always "
-                      "(the request alone tells)\n"),
-            HasSubstr("webhook"), HasSubstr("it needs other objects")));
+  EXPECT_THAT(ran.out,
+              AllOf(StartsWith("policy kruise-always\n"), HasSubstr("policy kruise-cascading-namespaces\n"),
+                    HasSubstr("namespaces, services, ingresses.networking.k8s.io"),
+                    HasSubstr("    API server  DELETE, when label policy.kruise.io/delete-protection: Always "
+                              "(the request alone tells)\n"),
+                    HasSubstr("webhook"), HasSubstr("it needs other objects")));
   const Ran inWebhook = testing::lastout({"policy", "show", "karmada", "--policies", "webhook"});
   EXPECT_THAT(inWebhook.out, Not(HasSubstr("    API server")));
 }

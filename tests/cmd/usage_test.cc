@@ -35,7 +35,7 @@ TEST(Usage, AMissingCommandIsNamed) {
 
 TEST(Usage, AnUnknownCommandGetsTheNearestOne) {
   expectUsageError(testing::lastout({"garph", "x.yaml"}), "unknown command \"garph\"; did you mean graph?");
-  expectUsageError(testing::lastout({"zzzzzzzz"}), "unknown command \"zzzzzzzz\"; there are graph");
+  expectUsageError(testing::lastout({"zzzzzzzz"}), "unknown command \"zzzzzzzz\"; there are check, deferred");
 }
 
 TEST(Usage, AnUnknownOptionGetsTheNearestOne) {
@@ -141,6 +141,7 @@ std::string endedByItself(std::string example) {
 // rest).
 bool asksACluster(const std::string& example) {
   return example.find("--server") != std::string::npos || example.starts_with("lastout uninstall") ||
+         example.starts_with("lastout deferred") || example.starts_with("lastout check") ||
          example.starts_with("lastout policy apply") ||
          (example.find("scenarios/") == std::string::npos && example.find(" | ") == std::string::npos &&
           (example.starts_with("lastout why") || example.starts_with("lastout graph")));

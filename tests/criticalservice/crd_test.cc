@@ -34,7 +34,8 @@ kube::Value example(const kube::Value& schema, std::string_view name) {
   if (schema.find("type") == nullptr) return *schema.find("default");
   const std::string type = *schema.find("type")->asString();
   if (type == "array") return {kube::Value::List{example(*schema.find("items"), name)}, {}};
-  if (type == "boolean") return {true, {}};
+  // That does not go with the field before it.
+  if (type == "boolean") return {name != kExceptField, {}};
   if (type != "object") {
     if (name == "group") return {std::string("apps"), {}};
     if (name == "resource") return {std::string("deployments"), {}};
@@ -66,14 +67,17 @@ TEST(CriticalServiceCrd, ItsSchemaHasTheFieldsThatAreWritten) {
   CriticalService service;
   service.provider = {{"apps", "deployments"}, "n", "d"};
   FinalizerCriterion finalizer{{"a.b", "cs"}, "f", true};
-  finalizer.exceptNamespace = "n";
-  service.criteria = {finalizer, SpecificResourceCriterion{{{"apps", "deployments"}, "n", "other"}}};
+  FinalizerCriterion scoped = finalizer;
+  finalizer.scope = kube::NamespaceScope::outside("n");
+  scoped.scope = kube::NamespaceScope::within({"n"});
+  service.criteria = {finalizer, scoped, SpecificResourceCriterion{{{"apps", "deployments"}, "n", "other"}}};
   service.guardsScaling = true;
   service.deferral = DeferralMode::Never;
   service.enforcement = EnforcementMode::Hold;
   service.dependencies.mode = DependencyMode::None;
   std::set<std::string> written = testing::fieldsOf(*toManifest(service).find("spec"));
   written.insert("replay");  // the former name of deferredDeletions, which is read alone
+  written.insert("criteria[].finalizer.namespaces.sameAsProvider");  // written as that name
   const kube::Object object = crd();
   EXPECT_THAT(testing::propertiesOf(specSchema(object)), UnorderedElementsAreArray(written));
 }

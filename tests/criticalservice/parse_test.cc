@@ -65,8 +65,10 @@ TEST(ParseCriticalService, WhatItWritesItReadsAgain) {
   service.meta.uid = "00000000-0000-4000-8000-000000000001";
   service.provider = {{"apps", "deployments"}, "n", "d"};
   FinalizerCriterion excepting{{"", "secrets"}, "a.b/c"};
-  excepting.exceptNamespace = "n";
-  service.criteria = {FinalizerCriterion{{"", "configmaps"}, "a.b/c"}, excepting,
+  excepting.scope = kube::NamespaceScope::outside("n");
+  FinalizerCriterion scoped{{"", "secrets"}, "a.b/c"};
+  scoped.scope = kube::NamespaceScope::within({"n", "other"});
+  service.criteria = {FinalizerCriterion{{"", "configmaps"}, "a.b/c"}, excepting, scoped,
                       SpecificResourceCriterion{{{"", "secrets"}, "other", "s"}},
                       SpecificResourceCriterion{{{"", "nodes"}, "", "n1"}}};
   service.providerUid = "00000000-0000-4000-8000-000000000002";
@@ -100,14 +102,15 @@ std::string excepting(const std::string& type, const std::string& value = "true"
 TEST(ParseCriticalService, TheProvidersNamespaceMayBeLeftOut) {
   const auto exceptionOf = [](const std::string& criteria) {
     const auto parsed = parseText(std::string(kHead) + std::string(kProvider) + "  criteria:\n" + criteria);
-    return parsed ? std::get<FinalizerCriterion>(parsed->criteria[0]).exceptNamespace
+    return parsed ? kube::inWords(std::get<FinalizerCriterion>(parsed->criteria[0]).scope, 9)
                   : testing::lines(parsed.error());
   };
-  EXPECT_EQ(exceptionOf(excepting("resource: configmaps")), "n");
+  EXPECT_EQ(exceptionOf(excepting("resource: configmaps")), " outside namespace n");
   EXPECT_EQ(exceptionOf(excepting("resource: configmaps", "false")), "");
-  EXPECT_EQ(exceptionOf(excepting("group: my.crd.group, resource: coolresources")), "n")
+  EXPECT_EQ(exceptionOf(excepting("group: my.crd.group, resource: coolresources")), " outside namespace n")
       << "a type that is not installed may be namespaced";
-  EXPECT_EQ(exceptionOf(excepting("resource: namespaces")), "n") << "the Namespace itself can be left out";
+  EXPECT_EQ(exceptionOf(excepting("resource: namespaces")), " outside namespace n")
+      << "the Namespace itself can be left out";
   EXPECT_THAT(exceptionOf(excepting("resource: configmaps", "yes please")),
               HasSubstr("finalizer.exceptProviderNamespace must be true or false"));
 }
@@ -124,7 +127,50 @@ TEST(ParseCriticalService, NothingIsLeftOutWhereThereIsNothingToLeaveOut) {
   EXPECT_THAT(complaintsOfCriteria("  - {type: SpecificResource, specificResource: {resource: configmaps, "
                                    "namespace: n, name: c, exceptProviderNamespace: true}}\n"),
               HasSubstr("specificResource.exceptProviderNamespace must be left out: a SpecificResource names "
-                        "one object, and has no others to leave out"));
+                        "one object, and has no others"));
+}
+
+std::string scoped(const std::string& type, const std::string& namespaces) {
+  return "  - {type: Finalizer, finalizer: {" + type + ", finalizerName: a/b, namespaces: " + namespaces +
+         "}}\n";
+}
+
+TEST(ParseCriticalService, ACriterionMayBeAboutSomeNamespaces) {
+  const auto scopeOf = [](const std::string& namespaces) {
+    const auto parsed = parseText(std::string(kHead) + std::string(kProvider) + "  criteria:\n" +
+                                  scoped("resource: configmaps", namespaces));
+    return parsed ? kube::inWords(std::get<FinalizerCriterion>(parsed->criteria[0]).scope, 2)
+                  : testing::lines(parsed.error());
+  };
+  EXPECT_EQ(scopeOf("{names: [b, a]}"), " in namespaces a and b");
+  EXPECT_EQ(scopeOf("{names: [d, c, b, a]}"), " in namespaces a, b and 2 more");
+  EXPECT_EQ(scopeOf("{sameAsProvider: true}"), " in namespace n");
+  EXPECT_EQ(scopeOf("{sameAsProvider: true, names: [a]}"), " in namespaces a and n");
+  EXPECT_THAT(scopeOf("{}"),
+              HasSubstr("finalizer.namespaces says no namespace: give names, or sameAsProvider: true"));
+  EXPECT_THAT(scopeOf("{names: []}"), HasSubstr("says no namespace"));
+  EXPECT_THAT(scopeOf("{sameAsProvider: false}"), HasSubstr("says no namespace"));
+  EXPECT_THAT(scopeOf("{names: [A]}"), HasSubstr("finalizer.namespaces.names: \"A\" is no namespace's name"));
+  EXPECT_THAT(scopeOf("{names: [a, a]}"), HasSubstr("finalizer.namespaces.names has a name twice"));
+  EXPECT_THAT(scopeOf("[a]"), HasSubstr("finalizer.namespaces must be a map"));
+  EXPECT_THAT(scopeOf("{selector: {}}"), HasSubstr("is no known field"));
+  EXPECT_THAT(scopeOf("{names: [a]}, exceptProviderNamespace: true"),
+              HasSubstr("exceptProviderNamespace does not go with spec.criteria[0].finalizer.namespaces"));
+  std::string many = "a0";
+  for (int i = 1; i < 65; ++i) many += ", a" + std::to_string(i);
+  EXPECT_THAT(scopeOf("{names: [" + many + "]}"),
+              HasSubstr("finalizer.namespaces has more than 64 namespaces"));
+}
+
+TEST(ParseCriticalService, OfWhatIsInNoNamespaceNoneCanBeNamed) {
+  EXPECT_THAT(complaintsOfCriteria(scoped("resource: nodes", "{names: [a]}")),
+              HasSubstr("spec.criteria[0].finalizer.namespaces must be left out: nodes are cluster-scoped"));
+  EXPECT_EQ(complaintsOfCriteria(scoped("resource: namespaces", "{names: [a]}")), "");
+  EXPECT_THAT(
+      complaints(std::string(kHead) +
+                 "spec:\n  provider: {group: my.crd.group, resource: engines, name: d}\n  criteria:\n" +
+                 scoped("resource: configmaps", "{sameAsProvider: true}")),
+      HasSubstr("sameAsProvider must be left out: the provider is in no namespace"));
 }
 
 TEST(ParseCriticalService, WhatIsLeftOutMayBeADependency) {

@@ -60,8 +60,33 @@ TEST(ValidateChange, AnAlteredCriterionIsARemovedOne) {
 }
 
 Criterion outside(const std::string& space, Criterion criterion) {
-  std::get<FinalizerCriterion>(criterion).exceptNamespace = space;
+  std::get<FinalizerCriterion>(criterion).scope = kube::NamespaceScope::outside(space);
   return criterion;
+}
+
+Criterion within(std::set<std::string> spaces, Criterion criterion) {
+  std::get<FinalizerCriterion>(criterion).scope = kube::NamespaceScope::within(std::move(spaces));
+  return criterion;
+}
+
+TEST(ValidateChange, ToAskForFewerNamespacesIsToGiveACriterionUp) {
+  const auto problems = [](const Criterion& before, const Criterion& after) {
+    CriticalService first = story();
+    CriticalService second = story();
+    first.criteria[0] = before;
+    second.criteria[0] = after;
+    return testing::lines(validateChange(first, second, nothingIsMet));
+  };
+  const Criterion both = within({"a", "b"}, kNoFinalizer);
+  EXPECT_EQ(problems(both, kNoFinalizer), "");
+  EXPECT_EQ(problems(within({"a"}, kNoFinalizer), both), "");
+  EXPECT_EQ(problems(within({"a"}, kNoFinalizer), outside("b", kNoFinalizer)), "");
+  EXPECT_THAT(problems(both, within({"a"}, kNoFinalizer)),
+              HasSubstr("cannot be removed while it is not known to be met (finalizer "
+                        "my.crd.group/super-important on coolresources.my.crd.group in namespaces a and b)"));
+  EXPECT_THAT(problems(kNoFinalizer, both), HasSubstr("cannot be removed"));
+  EXPECT_THAT(problems(both, outside("b", kNoFinalizer)), HasSubstr("cannot be removed"));
+  EXPECT_THAT(problems(outside("b", kNoFinalizer), both), HasSubstr("cannot be removed"));
 }
 
 TEST(ValidateChange, ToLeaveANamespaceOutIsToGiveACriterionUp) {
@@ -146,10 +171,10 @@ TEST(Warnings, APersonsDeletionThatNobodyDefers) {
 TEST(Warnings, AProviderThatIsNotThere) {
   ValidationContext empty;
   empty.exists = [](const kube::ObjectKey&) { return false; };
-  EXPECT_EQ(testing::lines(warnings(story(), withCoolResources(), empty)),
-            "spec.provider: deployments.apps/finalizer-namespace/finalizer-deployment is not there, and what "
-            "is not "
-            "there holds nothing up\n");
+  EXPECT_EQ(
+      testing::lines(warnings(story(), withCoolResources(), empty)),
+      "spec.provider: deployments.apps/finalizer-namespace/finalizer-deployment does not exist: nothing is "
+      "guarded until it does\n");
   empty.exists = [](const kube::ObjectKey& key) { return key == story().provider; };
   EXPECT_EQ(testing::lines(warnings(story(), withCoolResources(), empty)), "");
 }

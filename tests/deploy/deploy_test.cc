@@ -90,7 +90,7 @@ void expectEqual(const std::map<std::string, Json>& base, const std::map<std::st
 
 TEST(Chart, IsTheKustomizeBase) {
   const auto base = kustomized("deploy");
-  EXPECT_EQ(base.size(), 51U);
+  EXPECT_EQ(base.size(), 54U);
   expectEqual(base, byName(withoutHooks(rendered(kChart, defaultValues()))));
 }
 
@@ -196,7 +196,7 @@ TEST(Chart, AndTheKustomizeBaseCanDoWithoutPolicies) {
       "kubectl kustomize \"$folder\"");
   ASSERT_EQ(ran.exitCode, 0) << ran.out;
   EXPECT_EQ(byName(documentsIn(ran.out)), chart);
-  EXPECT_EQ(chart.size(), 37U);
+  EXPECT_EQ(chart.size(), 38U);
   for (const auto& [name, object] : chart) EXPECT_THAT(name, Not(HasSubstr("AdmissionPolic")));
 }
 
@@ -306,6 +306,26 @@ TEST(Deploy, NamesNoWildcard) {
     for (const Json& rule : object.value("rules", Json::array()))
       EXPECT_THAT(rule.dump(), Not(HasSubstr("*")));
   }
+}
+
+// docs/security.md: writing is for those to whom a cluster administrator gives it.
+TEST(Deploy, LetsKubernetesOwnRolesReadItsTypesAndWriteNothing) {
+  const std::string prefix = "rbac.authorization.k8s.io/aggregate-to-";
+  std::map<std::string, std::vector<std::string>> reads;  // by the role that gets them
+  for (const Json& object : allRights()) {
+    const Json labels = object["metadata"].value("labels", Json::object());
+    for (const auto& [label, value] : labels.items()) {
+      if (!label.starts_with(prefix)) continue;
+      for (const Json& rule : object["rules"]) {
+        EXPECT_THAT(writesOf(rule), ::testing::IsEmpty()) << object["metadata"]["name"];
+        EXPECT_EQ(rule["apiGroups"], Json{"lastout.dev"});
+        for (const std::string resource : rule["resources"])
+          reads[label.substr(prefix.size())].push_back(resource);
+      }
+    }
+  }
+  for (const char* role : {"view", "edit", "admin"})
+    EXPECT_THAT(reads[role], UnorderedElementsAre("criticalservices", "deletionpolicies")) << role;
 }
 
 // docs/security.md: whoever has its token can change, create or delete nothing else.

@@ -32,7 +32,10 @@ class DeleteWhenFreeTest : public ::testing::Test {
 
   void begin(const char* action) {
     const Json binding = {
-        {"metadata", {{"name", "lastout-delete-when-free"}}},
+        {"apiVersion", "admissionregistration.k8s.io/v1"},
+        {"kind", "ValidatingAdmissionPolicyBinding"},
+        {"metadata",
+         {{"name", "lastout-delete-when-free"}, {"labels", {{"app.kubernetes.io/name", "lastout"}}}}},
         {"spec", {{"policyName", "lastout-delete-when-free"}, {"validationActions", Json::array({action})}}}};
     answerAll(kPolicyPath, shippedPolicy("lastout-delete-when-free").dump());
     answerAll(kBindingPath, binding.dump());

@@ -22,6 +22,11 @@ recorded agent takes a hash of its address. That uids agree with each other is c
 
 )";
 constexpr const char* kReviews126 = "\n### Kubernetes 1.26\n\n";
+constexpr const char* kValidation = R"(
+## Validation
+
+Objects of the types that lastout writes or is installed with, each right or wrong in one place, were sent to Kubernetes 1.36 as dry runs.
+)";
 
 constexpr const char* kHead = R"(# Fidelity
 
@@ -123,15 +128,20 @@ PageParts readPage() {
   const std::string text = written.str();
   const size_t first = text.find(kReviews136);
   const size_t second = text.find(kReviews126, first);
-  if (first == std::string::npos || second == std::string::npos) return {text, "", ""};
-  const size_t begin = first + std::string_view(kReviews136).size();
-  return {text.substr(0, first), text.substr(begin, second - begin),
-          text.substr(second + std::string_view(kReviews126).size())};
+  const size_t third = text.find(kValidation, second);
+  if (first == std::string::npos || second == std::string::npos || third == std::string::npos)
+    return {text, "", "", ""};
+  const auto part = [&text](size_t begin, std::string_view heading, size_t end) {
+    return text.substr(begin + heading.size(), end - begin - heading.size());
+  };
+  return {text.substr(0, first), part(first, kReviews136, second), part(second, kReviews126, third),
+          part(third, kValidation, text.size())};
 }
 
 void writePage(const PageParts& parts) {
   std::ofstream file(kPage, std::ios::binary);
-  file << parts.answers << kReviews136 << parts.reviews136 << kReviews126 << parts.reviews126;
+  file << parts.answers << kReviews136 << parts.reviews136 << kReviews126 << parts.reviews126 << kValidation
+       << parts.validation;
 }
 
 }  // namespace lastout::fidelity

@@ -1,4 +1,4 @@
-// Page: docs/fidelity.md, as the replayed recording gives it: the answers, and after them the reviews.
+// Page: docs/fidelity.md, as the replayed recording gives it: the answers, the reviews, and what is refused.
 #pragma once
 
 #include <string>
@@ -16,6 +16,7 @@ struct PageParts {
   std::string answers;
   std::string reviews136;  // a table
   std::string reviews126;
+  std::string validation;
 };
 PageParts readPage();
 void writePage(const PageParts& parts);

@@ -124,34 +124,6 @@ void checkCycles(const Graph& graph, const Closure& closure) {
   EXPECT_EQ(found, expected);
 }
 
-// Wave 0 goes after no object; every other object goes after one of the wave before, and after none of a
-// later wave.
-void checkOrder(const Graph& graph, const Closure& closure) {
-  const Waves waves = deletionOrder(graph);
-  std::set<Name> cyclic;
-  for (const ObjectId object : waves.inCycle) cyclic.insert(nameOf(graph.key(object)));
-  std::map<Name, uint32_t> wave;
-  for (Vertex vertex = 0; vertex < graph.objectSlots(); ++vertex) {
-    if (!isLive(graph, vertex)) continue;
-    const Name name = vertexName(graph, vertex);
-    EXPECT_EQ(waves.of[vertex] != kNone, closure.objects.contains(name));
-    if (waves.of[vertex] != kNone) wave[name] = waves.of[vertex];
-  }
-  for (const auto& [name, number] : wave) {
-    EXPECT_EQ(cyclic.contains(name), closure.onCycle(name)) << name;
-    uint32_t expected = 0;
-    for (const auto& [other, otherNumber] : wave) {
-      if (!closure.reaches(name, other)) continue;
-      if (closure.reaches(other, name)) {
-        EXPECT_EQ(number, otherNumber);
-      } else {
-        expected = std::max(expected, otherNumber + 1);
-      }
-    }
-    EXPECT_EQ(number, expected) << name;
-  }
-}
-
 // In how many steps an end is reached from a vertex where nobody needs to act on what a container that is not
 // being deleted would take along; nothing: only so. (An object that is not being deleted waits for others
 // without a condition only where it contains them.)
@@ -225,7 +197,6 @@ TEST_P(AlgorithmsTest, AgreeWithTheTransitiveClosure) {
     const Closure all(history.model(), false);
     checkReachability(history.graph(), all);
     checkCycles(history.graph(), all);
-    checkOrder(history.graph(), all);
     checkBlockers(history.graph(), Closure(history.model(), true));
     if (HasFailure()) return;
   }

@@ -40,9 +40,77 @@ TEST(Graph, RemovingTheFinalizerOrTheObjectMeetsTheCriterion) {
   EXPECT_EQ(cluster.graph.holders(carriers), 0u);
 }
 
+TEST(Graph, KnowsWhichFinalizersObjectsOfATypeCarryAndThatOneWasCarried) {
+  Cluster cluster;
+  cluster.after("deployments.apps/a/provider", finalizerCondition("cools.my.group", "f"));
+  cluster.put("others.my.group/b/four", {.finalizers = {"h"}});
+  const TypeId cools = *cluster.graph.findType({"my.group", "cools"});
+  EXPECT_THAT(cluster.graph.finalizersOf(cools, 10), IsEmpty());
+  EXPECT_FALSE(cluster.graph.wasHeld(cools, "f"));
+  cluster.put("cools.my.group/a/one", {.finalizers = {"f", "g"}});
+  cluster.put("cools.my.group/a/two", {.finalizers = {"g"}});
+  EXPECT_THAT(cluster.graph.finalizersOf(cools, 10), testing::UnorderedElementsAre("f", "g"));
+  EXPECT_EQ(cluster.graph.finalizersOf(cools, 1).size(), 1u);
+  cluster.put("cools.my.group/a/one", {.finalizers = {"g"}});
+  EXPECT_THAT(cluster.graph.finalizersOf(cools, 10), ElementsAre("g"));
+  EXPECT_TRUE(cluster.graph.wasHeld(cools, "f")) << "a condition is still about it";
+  EXPECT_FALSE(cluster.graph.wasHeld(cools, "h"));
+}
+
 Condition outside(std::string_view space, Condition condition) {
-  condition.exceptNamespace = space;
+  condition.scope = kube::NamespaceScope::outside(std::string(space));
   return condition;
+}
+
+Condition within(std::set<std::string> spaces, Condition condition) {
+  condition.scope = kube::NamespaceScope::within(std::move(spaces));
+  return condition;
+}
+
+TEST(Graph, OnlyWhatIsInTheNamespacesThatAreNamedHolds) {
+  Cluster cluster;
+  cluster.put("cools.my.group/b/early", {.finalizers = {"f"}});
+  cluster.put("cools.my.group/c/early", {.finalizers = {"f"}});
+  const Condition whole = finalizerCondition("cools.my.group", "f");
+  const ConditionId some =
+      cluster.after("deployments.apps/a/provider", within({"a", "b"}, whole), "tests/one");
+  const ConditionId others = cluster.after("deployments.apps/a/provider", within({"b"}, whole));
+  const ConditionId rest = cluster.after("deployments.apps/a/provider", outside("b", whole));
+  const auto holders = [&] {
+    return std::array{cluster.graph.holders(some), cluster.graph.holders(others),
+                      cluster.graph.holders(rest)};
+  };
+  EXPECT_EQ(holders(), (std::array{1u, 1u, 1u})) << "what was there before it was asked for";
+  EXPECT_EQ(cluster.graph.findCondition(within({"a", "b"}, whole)), some);
+  EXPECT_EQ(cluster.graph.findCondition(within({"a"}, whole)), std::nullopt);
+  cluster.put("cools.my.group/a/late", {.finalizers = {"f", "g"}});
+  cluster.put("cools.my.group/c/late", {.finalizers = {"f", "g"}});
+  EXPECT_EQ(holders(), (std::array{2u, 1u, 3u}));
+  std::array<ObjectId, 5> few{};
+  ASSERT_EQ(cluster.graph.someHolders(others, few), 1u);
+  EXPECT_EQ(cluster.graph.key(few[0]), key("cools.my.group/b/early"));
+  EXPECT_EQ(cluster.graph.someHolders(some, few), 2u);
+  cluster.remove("cools.my.group/b/early");
+  EXPECT_EQ(holders(), (std::array{1u, 0u, 3u}));
+  EXPECT_EQ(toString(cluster.graph.condition(some)), "finalizer f on cools.my.group in namespaces a and b");
+  cluster.graph.withdraw(key("tests/one"));
+  EXPECT_EQ(cluster.graph.findCondition(within({"a", "b"}, whole)), std::nullopt);
+}
+
+TEST(Graph, ANamespaceThatIsNamedHoldsItselfAndWhatIsInNoneAlways) {
+  Cluster cluster;
+  cluster.put("namespaces/a", {.finalizers = {"f"}});
+  cluster.put("namespaces/b", {.finalizers = {"f"}});
+  cluster.put("nodes/x", {.finalizers = {"f"}});
+  const auto after = [&](const std::string& type) {
+    return cluster.after("deployments.apps/a/provider", within({"a"}, finalizerCondition(type, "f")));
+  };
+  EXPECT_EQ(cluster.graph.holders(after("namespaces")), 1u);
+  const ConditionId nodes = after("nodes");
+  EXPECT_EQ(cluster.graph.holders(nodes), 1u) << "a node is in no namespace";
+  cluster.put("nodes/a", {.finalizers = {"f"}});
+  EXPECT_EQ(cluster.graph.holders(nodes), 2u);
+  EXPECT_EQ(toString(cluster.graph.condition(nodes)), "finalizer f on nodes in namespace a");
 }
 
 TEST(Graph, WhatIsInANamespaceThatIsLeftOutHoldsNothing) {

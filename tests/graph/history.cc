@@ -101,13 +101,23 @@ ObjectMeta History::randomMeta(const ObjectKey& key) {
   return meta;
 }
 
+kube::NamespaceScope History::randomScope() {
+  using Kind = kube::NamespaceScope::Kind;
+  kube::NamespaceScope scope;
+  for (uint32_t count = pick(3); count > 0; --count) {
+    if (const auto& name = pick(kNamespaceNames); !name.empty()) scope.names.emplace(name);
+  }
+  if (!scope.names.empty()) scope.kind = pick(2) == 0 ? Kind::Within : Kind::Outside;
+  return scope;
+}
+
 Condition History::randomCondition() {
   Condition condition;
   condition.kind = static_cast<Condition::Kind>(pick(4));
   if (condition.kind != Condition::Kind::NamespaceContent) condition.type = pick(kTypes);
   if (condition.kind == Condition::Kind::Finalizer) {
     condition.finalizer = pick(kFinalizers);
-    if (pick(2) == 0) condition.exceptNamespace = pick(kNamespaceNames);
+    condition.scope = randomScope();
   }
   if (condition.kind == Condition::Kind::NamespaceContent) condition.name = pick(kNamespaceNames);
   if (condition.kind == Condition::Kind::Object) {

@@ -35,6 +35,7 @@ class History {
   }
   kube::ObjectKey randomKey();
   kube::ObjectMeta randomMeta(const kube::ObjectKey& key);
+  kube::NamespaceScope randomScope();
   Condition randomCondition();
 
   void upsert();

@@ -18,6 +18,15 @@ bool isPartOf(const kube::ObjectKey& key, const std::string& namespaceName) {
   return key.namespaceName == namespaceName || key == kube::ObjectKey{{"", "namespaces"}, "", namespaceName};
 }
 
+// Every scope includes a cluster-scoped object that is no Namespace.
+bool isInScope(const kube::ObjectKey& key, const kube::NamespaceScope& scope) {
+  using Kind = kube::NamespaceScope::Kind;
+  const bool isPlaced = !key.namespaceName.empty() || key.type == kube::kNamespaces;
+  const bool isNamed =
+      std::ranges::any_of(scope.names, [&](const std::string& name) { return isPartOf(key, name); });
+  return !isPlaced || scope.kind == Kind::All || (scope.kind == Kind::Within ? isNamed : !isNamed);
+}
+
 // For failures that can be read.
 std::string shortened(const std::string& text) {
   return text.size() < 40 ? text : text.substr(0, 4) + "(" + std::to_string(text.size()) + ")";
@@ -34,7 +43,7 @@ std::string nameOf(const Condition& condition) {
   const std::string type = condition.type.resource + "." + condition.type.group;
   switch (condition.kind) {
     case Condition::Kind::Finalizer:
-      return "c finalizer " + condition.finalizer + " of " + type + " but in " + condition.exceptNamespace;
+      return "c finalizer " + condition.finalizer + " of " + type + kube::inWords(condition.scope, SIZE_MAX);
     case Condition::Kind::Object:
       return "c object " + type + "/" + shortened(condition.namespaceName) + "/" + shortened(condition.name) +
              " uid " + condition.uid;
@@ -62,7 +71,7 @@ bool Model::isHolder(const kube::ObjectKey& key, const Condition& condition) con
   switch (condition.kind) {
     case Condition::Kind::Finalizer:
       return key.type == condition.type && carries(found->second, condition.finalizer) &&
-             (condition.exceptNamespace.empty() || !isPartOf(key, condition.exceptNamespace));
+             isInScope(key, condition.scope);
     case Condition::Kind::Object:
       return key == kube::ObjectKey{condition.type, condition.namespaceName, condition.name} &&
              (condition.uid.empty() || condition.uid == found->second.uid);

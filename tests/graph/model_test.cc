@@ -109,8 +109,26 @@ void compareEdges(const Graph& graph, const Model& model) {
   EXPECT_EQ(in, expected);
 }
 
+void compareFinalizers(const Graph& graph, const Model& model) {
+  std::map<kube::GroupResource, std::multiset<std::string>> expected;
+  for (const auto& [key, meta] : model.objects) {
+    const std::set<std::string> once(meta.finalizers.begin(), meta.finalizers.end());
+    std::multiset<std::string>& ofType = expected[key.type];
+    for (const std::string& one : once) {
+      if (!ofType.contains(one)) ofType.insert(one);
+    }
+  }
+  for (const auto& [type, finalizers] : expected) {
+    const TypeId id = *graph.findType(type);
+    const std::vector<std::string_view> found = graph.finalizersOf(id, SIZE_MAX);
+    EXPECT_EQ(std::multiset<std::string>(found.begin(), found.end()), finalizers);
+    for (const std::string& one : finalizers) EXPECT_TRUE(graph.wasHeld(id, one));
+  }
+}
+
 void compare(const Graph& graph, const Model& model) {
   EXPECT_EQ(graph.objectCount(), model.objects.size());
+  compareFinalizers(graph, model);
   std::set<ObjectKey> present;
   std::set<ObjectKey> absent;
   for (uint32_t i = 0; i < graph.objectSlots(); ++i) {

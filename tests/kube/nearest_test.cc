@@ -23,6 +23,13 @@ TEST(Nearest, IsSilentWhenNothingIsNear) {
   EXPECT_EQ(nearest("provider", {}), "");
 }
 
+TEST(Nearest, TakesNoMoreEditsThanAreWanted) {
+  EXPECT_EQ(nearest("operator.example.com/clean-up", {"operator.example.com/back-up"}, 3), "");
+  EXPECT_EQ(nearest("operator.example.com/clean-up", {"operator.example.com/cleanup"}, 3),
+            "operator.example.com/cleanup");
+  EXPECT_EQ(didYouMean("nmae", {"name"}, 0), "");
+}
+
 TEST(Nearest, TakesTheFirstOfThoseEquallyNear) { EXPECT_EQ(nearest("cet", {"cat", "cut", "cot"}), "cat"); }
 
 TEST(Nearest, IsBoundedForLongWords) {

@@ -18,6 +18,12 @@ TEST(ObjectKey, IsWrittenAsAReference) {
   EXPECT_EQ(toString(ObjectKey{kNamespaces, "", "finalizer-namespace"}), "namespaces/finalizer-namespace");
 }
 
+TEST(ObjectKey, IsOnOneLineWhateverItsName) {
+  const GroupResource roles{"rbac.authorization.k8s.io", "roles"};
+  EXPECT_EQ(toString(ObjectKey{roles, "a", "x\n1"}), "roles.rbac.authorization.k8s.io/a/x\\x0a1");
+  EXPECT_LT(toString(ObjectKey{roles, "a", std::string(100'000, 'x')}).size(), 400U);
+}
+
 TEST(ObjectKey, NamesTheCrdOfItsType) {
   EXPECT_EQ(crdName({"my.crd.group", "coolresources"}), "coolresources.my.crd.group");
 }

@@ -238,6 +238,28 @@ TEST(Meta, OfANewerServerMayHaveMoreFields) {
   EXPECT_EQ(meta->name, "a");
 }
 
+// What it has stored it has accepted, today or long ago.
+TEST(Meta, OfAServerIsNotCheckedOnceMore) {
+  for (const char* text :
+       {R"({name: "x\n1"})", R"({name: "{{x}} y"})", R"({name: "sha256~A:b", namespace: "A b"})",
+        R"({name: a, finalizers: [a/b/c, ""], labels: {"-a": "b c"}, annotations: {"a b": c}})",
+        R"({name: a, ownerReferences: [{apiVersion: v1, kind: A, name: "x\n1", controller: true, later: 1},
+        {apiVersion: v1, kind: A, name: b, controller: true}]})"}) {
+    const auto meta = parseMeta(yaml(text), "file");
+    EXPECT_TRUE(meta) << toString(meta.error());
+  }
+  EXPECT_FALSE(parseMeta(yaml("{name: [a]}"), "file"));
+}
+
+// `kubectl get roles -o json` of a cluster with such a Role; without a uid it is a chart's template.
+TEST(Object, OfAClusterMayBeCalledAsATemplate) {
+  const std::string role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: {name: ";
+  EXPECT_EQ(object(role + R"("{{x}} y", uid: u}})").key.name, "{{x}} y");
+  EXPECT_EQ(object(role + R"("x\n1"}})").key.name, "x\n1");
+  EXPECT_EQ(object(role + std::string(300, 'a') + "}}").key.name.size(), 300U);
+  EXPECT_NE(readObjects(role + R"("{{x}} y"}})").find("helm template"), std::string::npos);
+}
+
 TEST(Object, GroupIsWhatStandsBeforeTheVersion) {
   EXPECT_EQ(groupOf("apps/v1"), "apps");
   EXPECT_EQ(groupOf("v1"), "");

@@ -118,8 +118,26 @@ std::vector<std::string> givenFor(const protection::Hold& hold, const kube::Valu
   return confirmation && !confirmation->required ? confirmation->children : std::vector<std::string>();
 }
 
+// The object once an outside controller has reported that of its external step.
+kube::Object reportedOn(kube::Object object, const DeletionPolicy& policy, const std::string& word,
+                        const std::string& result) {
+  const protection::ReportPlace& place = *policy.hold->external->reportedBy;
+  const std::string step = word + "/" + object.meta.uid;
+  if (place.condition.empty()) {
+    object.meta.annotations[place.annotation] = step + ": " + result;
+    return object;
+  }
+  nlohmann::json content(kube::toJson(object.content));
+  content["status"]["conditions"] = {{{"type", place.condition},
+                                      {"status", result == "Done" ? "True" : "False"},
+                                      {"reason", result},
+                                      {"message", step}}};
+  object.content = kube::fromJson(content);
+  return object;
+}
+
 Held heldBy(const DeletionPolicy& policy, const kube::Object& object,
-            const std::vector<kube::Object>& objects) {
+            const std::vector<kube::Object>& objects, ExternalOutcome outcome) {
   Held held;
   const bool terminates = object.meta.deletionTimestamp.has_value();
   if (!kube::hasFinalizer(object.meta, policy.hold->finalizer)) return held;
@@ -135,8 +153,14 @@ Held heldBy(const DeletionPolicy& policy, const kube::Object& object,
   facts.protectedBy = protection::protectionOf(policy, protection::deletionOf(object));
   facts.children = childrenOf(policy, object, objects);
   protection::HoldPlan plan = protection::planHold(policy, facts);
-  if (plan.askExternal) {
-    facts.external.state = protection::ExternalStanding::State::Done;
+  if (plan.awaitedWord) {
+    const kube::Object reported = outcome == ExternalOutcome::NotReported
+                                      ? object
+                                      : reportedOn(object, policy, *plan.awaitedWord,
+                                                   outcome == ExternalOutcome::Done ? "Done" : "Failed");
+    facts.meta = &reported.meta;
+    facts.content = &reported.content;
+    facts.awaited = std::chrono::hours(1);
     plan = protection::planHold(policy, facts);
   }
   held.goes = terminates && plan.removeFinalizer;
@@ -156,13 +180,13 @@ Held heldBy(const DeletionPolicy& policy, const kube::Object& object,
 
 class Walk {
  public:
-  explicit Walk(uint64_t seed) : random_(seed) {
+  explicit Walk(uint64_t seed) : random_(seed), outcome_(static_cast<ExternalOutcome>(seed % 3)) {
     given_ = testing::objects(random_.manifests(), random_.types());
     model_ = random_.model(given_);
     for (GivenPolicy& policy : random_.policies()) policies_.push_back(std::move(policy));
     std::vector<const kube::Object*> sources;
     for (const kube::Object& object : given_) sources.push_back(&object);
-    const auto added = addPolicies(model_, policies_, sources, random_.types());
+    const auto added = addPolicies(model_, policies_, sources, random_.types(), outcome_);
     if (!added) testing::stop(added.error().message);
     manifests_ = manifestsBySlot(model_, given_, random_.types());
   }
@@ -220,7 +244,7 @@ class Walk {
       bool isConfirmationNews = false;
       for (const DeletionPolicy& policy : policies) {
         if (!policy.hold) continue;
-        const Held held = heldBy(policy, object, objects);
+        const Held held = heldBy(policy, object, objects, outcome_);
         if (held.goes) released.insert(policy.hold->finalizer);
         if (held.isDeleted) deleted.insert(object.key);
         deleted.insert(held.taken.begin(), held.taken.end());
@@ -300,6 +324,7 @@ class Walk {
   }
 
   testing::RandomPolicies random_;
+  const ExternalOutcome outcome_;
   std::vector<kube::Object> given_;
   Model model_;
   std::vector<GivenPolicy> policies_;

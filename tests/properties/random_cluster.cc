@@ -222,12 +222,15 @@ class RandomGenerator {
     return {type, "ns0", "nobody"};
   }
 
-  // Some leave out the provider's namespace, which is `home`.
+  // Some leave out the provider's namespace, which is `home`; some are about one or two namespaces alone.
   criticalservice::Criterion someCriterion(const std::string& home) {
     if (dice_.oneIn(2)) return criticalservice::SpecificResourceCriterion{someObject()};
     criticalservice::FinalizerCriterion criterion = someFinalizerCriterion();
     const bool isKnown = std::ranges::count(commonTypes(), criterion.type) > 0;
-    if (isKnown && isNamespaced(criterion.type) && dice_.oneIn(3)) criterion.exceptNamespace = home;
+    if (isKnown && isNamespaced(criterion.type) && dice_.oneIn(3) && !home.empty())
+      criterion.scope = kube::NamespaceScope::outside(home);
+    else if (isKnown && isNamespaced(criterion.type) && dice_.oneIn(3))
+      criterion.scope = kube::NamespaceScope::within({"ns0", home.empty() || dice_.oneIn(2) ? "ns1" : home});
     return criterion;
   }
 

@@ -118,7 +118,7 @@ const std::vector<std::string>& policySpecs() {
     pauses: [{annotation: pause}]
     force: {annotation: force, values: ["yes"], starts: Always}
     confirmAnnotation: confirm
-    external: {field: spec.word, default: Delete, allowed: [Delete]}
+    external: {field: spec.word, default: Delete, allowed: [Delete], reportedBy: {annotation: report}}
 )",
       R"(  objects: [{resources: [{group: example.com, resource: tables}], labelSelector: {matchLabels: {app: a}}}]
   when:
@@ -129,6 +129,7 @@ const std::vector<std::string>& policySpecs() {
   hold:
     finalizer: example.com/table
     force: {annotation: force, values: ["yes"], starts: OnlyWhenDeleting}
+    external: {default: Delete, reportedBy: {condition: Dropped}}
 )",
   };
   return kSpecs;

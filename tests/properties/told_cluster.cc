@@ -81,8 +81,11 @@ bool isWaitedFor(const CriticalService& service, const kube::ObjectKey& object) 
     if (const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
       return specific->object == object;
     const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
-    const bool isExcepted = finalizer != nullptr && !finalizer->exceptNamespace.empty() &&
-                            finalizer->exceptNamespace == object.namespaceName;
+    using Kind = kube::NamespaceScope::Kind;
+    const bool isNamed = finalizer != nullptr && finalizer->scope.names.contains(object.namespaceName);
+    const bool isExcepted = finalizer != nullptr && !object.namespaceName.empty() &&
+                            finalizer->scope.kind != Kind::All &&
+                            isNamed == (finalizer->scope.kind == Kind::Outside);
     return criticalservice::typeOf(criterion) == object.type && !isExcepted;
   });
 }

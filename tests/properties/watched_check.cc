@@ -101,11 +101,21 @@ class HistoryCheck {
            after.dependencies == before.dependencies;
   }
 
-  // "One that leaves nothing out asks for more".
+  // "One that leaves nothing out asks for more", and so does one of more namespaces.
   static bool isStillAsked(const CriticalService& service, const Criterion& criterion) {
-    Criterion more = criterion;
-    if (auto* finalizer = std::get_if<FinalizerCriterion>(&more)) finalizer->exceptNamespace.clear();
-    return std::ranges::count(service.criteria, criterion) + std::ranges::count(service.criteria, more) > 0;
+    return std::ranges::any_of(service.criteria, [&](Criterion one) {
+      auto* finalizer = std::get_if<FinalizerCriterion>(&one);
+      const auto* asked = std::get_if<FinalizerCriterion>(&criterion);
+      if (finalizer == nullptr || asked == nullptr) return one == criterion;
+      const kube::NamespaceScope scope = std::exchange(finalizer->scope, asked->scope);
+      std::set<std::string> spaces = {"elsewhere"};
+      spaces.insert(scope.names.begin(), scope.names.end());
+      spaces.insert(asked->scope.names.begin(), asked->scope.names.end());
+      return one == criterion && std::ranges::all_of(spaces, [&](const std::string& space) {
+               return scope.includes(asked->type, space, "") ||
+                      !asked->scope.includes(asked->type, space, "");
+             });
+    });
   }
 
   // "A criterion cannot be removed, or altered, while it is not known to be met", unless it is not understood

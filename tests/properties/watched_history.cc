@@ -210,7 +210,7 @@ class HistoryGenerator {
     CriticalService service = *last->service;
     switch (dice_.below(6)) {
       case 4:
-        toggleException(service);
+        toggleScope(service);
         break;
       case 0:
         service.enforcement =
@@ -231,11 +231,19 @@ class HistoryGenerator {
     write(service);
   }
 
-  static void toggleException(CriticalService& service) {
+  kube::NamespaceScope someScope(const CriticalService& service) {
+    const std::string& home = service.provider.namespaceName;
+    if (home.empty() || dice_.oneIn(3)) return kube::NamespaceScope::within({"elsewhere"});
+    if (dice_.oneIn(2)) return kube::NamespaceScope::outside(home);
+    return dice_.oneIn(2) ? kube::NamespaceScope::within({home, "elsewhere"})
+                          : kube::NamespaceScope::within({home});
+  }
+
+  void toggleScope(CriticalService& service) {
     auto* finalizer = std::get_if<FinalizerCriterion>(&service.criteria.front());
     if (finalizer == nullptr || !watched::isNamespaced(finalizer->type)) return;
-    std::string& except = finalizer->exceptNamespace;
-    except = except.empty() ? service.provider.namespaceName : "";
+    finalizer->scope = finalizer->scope.kind == kube::NamespaceScope::Kind::All ? someScope(service)
+                                                                                : kube::NamespaceScope();
   }
 
   void chooseDependencies(CriticalService& service) {
@@ -253,7 +261,7 @@ class HistoryGenerator {
     Criterion criterion = someCriterion();
     auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
     if (finalizer != nullptr && watched::isNamespaced(finalizer->type) && dice_.oneIn(2))
-      finalizer->exceptNamespace = service.provider.namespaceName;
+      finalizer->scope = someScope(service);
     const auto isSame = [&](const Criterion& other) { return isOfSame(other, criterion); };
     if (std::ranges::none_of(service.criteria, isSame)) service.criteria.push_back(std::move(criterion));
   }

@@ -69,12 +69,14 @@ class HeldByCel : public ::testing::Test {
     request.oldObject = oldObject;
     request.options = Json::object();
     request.user = {"jane", "", {}, {}};
-    const auto verdict =
-        reviewByPolicies(*policies_.snapshot(), request, [this](const AccessAttributes& wanted) {
-          EXPECT_EQ(wanted.verb + " " + wanted.resource + " " + wanted.namespaceName + "/" + wanted.name,
-                    "delete databases shop/main");
-          return mayDelete;
-        });
+    const auto verdict = reviewByPolicies(
+        *policies_.snapshot(), request,
+        {[this](const AccessAttributes& wanted) {
+           EXPECT_EQ(wanted.verb + " " + wanted.resource + " " + wanted.namespaceName + "/" + wanted.name,
+                     "delete databases shop/main");
+           return mayDelete;
+         },
+         nullptr});
     return verdict.denial ? verdict.denial->message : "";
   }
 

@@ -102,8 +102,8 @@ std::optional<std::string> byApiServer(const simulator::ValidatingAdmissionPolic
   request.options = simulator::Json::parse(R"({"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1"})");
   if (plain.orphans) request.options["propagationPolicy"] = "Orphan";
   request.user = {plain.user, "", plain.groups, {}};
-  const auto verdict = simulator::reviewByPolicies(*policies.snapshot(), request,
-                                                   [](const simulator::AccessAttributes&) { return false; });
+  const auto verdict = simulator::reviewByPolicies(
+      *policies.snapshot(), request, {[](const simulator::AccessAttributes&) { return false; }, nullptr});
   return verdict.denial ? std::optional(verdict.denial->message) : std::nullopt;
 }
 

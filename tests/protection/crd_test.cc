@@ -107,7 +107,7 @@ constexpr const char* kEveryHold = R"(  objects: [{resources: [{group: a.b, reso
     pauses: [{label: a/b, values: [c]}, {annotation: a/b}]
     force: {annotation: a/b, values: [c], starts: Always, requires: Delete}
     confirmAnnotation: a/b
-    external: {field: spec.a, default: Keep, allowed: [Keep]}
+    external: {field: spec.a, default: Keep, allowed: [Keep], reportedBy: {condition: a}}
     status:
       phaseField: status.a
       messageField: status.b
@@ -123,7 +123,7 @@ constexpr const char* kEveryHold = R"(  objects: [{resources: [{group: a.b, reso
 constexpr const char* kHoldByAnnotation = R"(  objects: [{resources: [{group: a.b, resource: cs}]}]
   when: [{label: a/b}]
   enforcement: Hold
-  hold: {finalizer: a.b/c, external: {annotation: a/b, default: Keep}}
+  hold: {finalizer: a.b/c, external: {annotation: a/b, default: Keep, reportedBy: {annotation: a/c}}}
 )";
 
 // `objects` has the fields of `exceptObjects`.
@@ -188,8 +188,10 @@ TEST(DeletionPolicyCrd, ItsDefaultsAreTheParsers) {
   EXPECT_EQ(*properties.at({"code", "default"})->asInteger(), none.code);
   for (const char* field : {"namespaces", "crds"}) {
     EXPECT_EQ(*properties.at({field, "default"})->asString(), "Imply");
-    EXPECT_THAT(words(*properties.find(field)), ElementsAre("Imply", "Ignore"));
   }
+  EXPECT_THAT(words(*properties.find("namespaces")), ElementsAre("Imply", "Ignore", "Strict"));
+  EXPECT_THAT(words(*properties.find("crds")), ElementsAre("Imply", "Ignore"))
+      << "a CRD is kept whenever it is not known what its instances are";
   EXPECT_EQ(none.namespaces, Implication::Imply);
   EXPECT_EQ(none.crds, Implication::Imply);
   EXPECT_EQ(*properties.at({"failurePolicy", "default"})->asString(), "Fail");

@@ -49,11 +49,13 @@ class ForceGuardTest : public ::testing::Test {
     if (after != nullptr) request.object = &object;
     request.user = {"jane", "", {}, {}};
     const auto verdict = simulator::reviewByPolicies(
-        *policies.snapshot(), request, [this](const simulator::AccessAttributes& access) {
-          return access.verb == "delete" &&
-                 (mayDeleteAnywhere.contains(access.resource) ||
-                  (access.namespaceName == "shop" && mayDelete.contains(access.resource)));
-        });
+        *policies.snapshot(), request,
+        {[this](const simulator::AccessAttributes& access) {
+           return access.verb == "delete" &&
+                  (mayDeleteAnywhere.contains(access.resource) ||
+                   (access.namespaceName == "shop" && mayDelete.contains(access.resource)));
+         },
+         nullptr});
     return verdict.denial ? verdict.denial->message : "";
   }
   std::string update(const StoredObject& before, const StoredObject& after) {

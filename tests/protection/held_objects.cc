@@ -56,6 +56,12 @@ const DeletionPolicy& dbopsPolicy(std::string_view name) {
   testing::stop("no policy " + std::string(name));
 }
 
+DeletionPolicy withReports(std::string_view kind) {
+  DeletionPolicy policy = dbopsPolicy(kindOf(kind).policy);
+  if (policy.hold->external) policy.hold->external->reportedBy = ReportPlace{kReport, ""};
+  return policy;
+}
+
 kube::GroupResource dbopsType(std::string_view resource) {
   return {"dbops.dbprovision.io", std::string(resource)};
 }

@@ -15,6 +15,10 @@ namespace lastout::protection {
 const std::vector<DeletionPolicy>& dbopsPolicies();
 const DeletionPolicy& dbopsPolicy(std::string_view name);  // "dbops-databases"
 
+// The policy of a kind with an external step: reports stand in the annotation kReport.
+DeletionPolicy withReports(std::string_view kind);
+inline constexpr const char* kReport = "example.com/report";
+
 kube::GroupResource dbopsType(std::string_view resource);  // "databases"
 
 // An object as it is stored, which is patched, deleted and planned for.

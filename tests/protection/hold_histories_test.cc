@@ -25,6 +25,7 @@ constexpr const char* kDeletionTime = "2026-11-01T10:00:00Z";
 constexpr const char* kChildKinds[] = {"Database", "DatabaseUser", "DatabaseRole"};
 constexpr const char* kSpaces[] = {"shop", "infra"};
 const std::vector<std::string> kHeldBy{"dbops.dbprovision.io/instance", "example.com/b", "example.com/c"};
+constexpr const char* kUid = "DatabaseInstance-shop-pg";
 constexpr int kHistorySteps = 120;
 constexpr int kHistories = 300;
 
@@ -32,6 +33,9 @@ constexpr int kHistories = 300;
 class HeldWorld {
  public:
   explicit HeldWorld(uint32_t seed) : random_(seed) {
+    policy_.hold->external =
+        DeletionWord{FieldPath{{"spec", "word"}}, "", "Delete", {"Delete", "Retain"}, {}};
+    policy_.hold->external->reportedBy = pick(2) == 0 ? ReportPlace{kReport, ""} : ReportPlace{"", "Dropped"};
     instance_ = stored("DatabaseInstance", "pg");
     known_.all[instance_->key.type].insert(policy_.hold->finalizer);
   }
@@ -47,7 +51,15 @@ class HeldWorld {
   const std::vector<std::string>& faults() const { return faults_; }
 
   void step() {
-    switch (pick(14)) {
+    switch (pick(17)) {
+      case 8:
+        return onInstance([&](StoredObject& one) { one.content["spec"]["word"] = anyWord(); });
+      case 9:
+        return onInstance(
+            [&](StoredObject& one) { report(one, anyStep(), pick(2) == 0 ? "Done" : "Failed"); });
+      case 10:
+        hasWaited_ = pick(2) == 0;
+        return;
       case 7:
         return renameFinalizer();
       case 0:
@@ -78,6 +90,7 @@ class HeldWorld {
       for (auto& [name, child] : children_) child.content["spec"]["deletionProtection"] = false;
       for (auto& [name, child] : children_) child.annotate("dbops.dbprovision.io/deletion-protection", "");
       instance_->annotate(kForceDelete, "true");
+      report(*instance_, word() + "/" + kUid, "Done");
       const json confirmation = instance_->confirmation();
       if (confirmation.is_object()) instance_->annotate(kConfirm, confirmation["hash"]);
       pass(100);
@@ -113,6 +126,24 @@ class HeldWorld {
     child.annotate("dbops.dbprovision.io/deletion-protection", isProtected ? "true" : "");
   }
 
+  std::string anyWord() { return pick(2) == 0 ? "Delete" : "Retain"; }
+  std::string anyStep() { return anyWord() + "/" + (pick(3) == 0 ? "of-a-former-one" : kUid); }
+  std::string word() const { return instance_->content["spec"].value("word", "Delete"); }
+
+  // As an outside controller does, where the policy has it.
+  void report(StoredObject& one, const std::string& step, const std::string& result) {
+    reported_ = step + ": " + result;
+    if (!policy_.hold->external->reportedBy->annotation.empty()) return one.annotate(kReport, reported_);
+    json& conditions = one.content["status"]["conditions"];
+    if (!conditions.is_array()) conditions = json::array();
+    for (size_t i = conditions.size(); i-- > 0;)
+      if (conditions[i]["type"] == "Dropped") conditions.erase(i);
+    conditions.push_back({{"type", "Dropped"},
+                          {"status", result == "Done" ? "True" : "False"},
+                          {"reason", result},
+                          {"message", step}});
+  }
+
   // The hash of the children there are, of some of them, or of none.
   std::string anyHash() {
     if (pick(4) == 0) return "a1b2c3d4";
@@ -125,6 +156,7 @@ class HeldWorld {
 
   HoldFacts facts() const {
     HoldFacts facts;
+    if (hasWaited_) facts.awaited = policy_.hold->retryAfter;
     for (const auto& [name, child] : children_) {
       facts.children.push_back(childOf(child.kind, child.key.name, child.key.namespaceName));
       facts.children.back().terminates = child.terminates();
@@ -143,9 +175,7 @@ class HeldWorld {
       apply(plan, actions);
     }
     for (auto child = children_.begin(); child != children_.end();) {
-      HoldFacts done;
-      done.external.state = ExternalStanding::State::Done;
-      const HoldPlan plan = planFor(child->second, done);
+      const HoldPlan plan = planFor(child->second);
       child = plan.removeFinalizer && child->second.terminates() ? children_.erase(child) : std::next(child);
     }
   }
@@ -202,6 +232,9 @@ class HeldWorld {
     if (isLetGo && !instance_->terminates()) fault("it goes though nobody deleted it");
     if (isLetGo && isProtected && !isForced) fault("it goes though it is protected");
     if (isLetGo && !names.empty()) fault("it goes though children are there");
+    const std::string step = word() + "/" + kUid;
+    const bool isReported = reported_ == step + ": Done" || (isForced && reported_ == step + ": Failed");
+    if (isLetGo && !isReported && !(isForced && hasWaited_)) fault("it goes though nothing was reported");
     if (!plan.deleteChildren.empty()) {
       if (!isForced) fault("children go without force");
       if (!isConfirmed(metadata["annotations"].value(kConfirm, ""), names, set))
@@ -226,6 +259,8 @@ class HeldWorld {
   DeletionPolicy policy_ = dbopsPolicy("dbops-instances");
   KnownFinalizers known_;
   std::optional<StoredObject> instance_;
+  std::string reported_;    // by an outside controller, last
+  bool hasWaited_ = false;  // for a report, as long as force waits
   std::map<Child, StoredObject> children_;
   std::map<std::string, std::set<Child>> hashes_;
   std::vector<std::string> faults_;

@@ -53,7 +53,7 @@ json conditionIn(const json& patch) { return patch["status"]["conditions"][0]; }
 // Nothing but words: the object stays.
 void expectHeld(const HoldPlan& plan) {
   EXPECT_FALSE(plan.removeFinalizer);
-  EXPECT_FALSE(plan.askExternal);
+  EXPECT_FALSE(plan.awaitedWord);
   EXPECT_FALSE(plan.deleteItself);
   EXPECT_THAT(plan.deleteChildren, IsEmpty());
 }
@@ -107,9 +107,9 @@ TEST(HoldPlan, WhatIsShownAlreadyIsNeitherWrittenNorToldAgain) {
 TEST(HoldPlan, UsersAndRolesAreProtectedByTheirAnnotation) {
   for (const char* kind : {"DatabaseUser", "DatabaseRole"}) {
     StoredObject object = deleted(stored(kind, "u", {{"deletionProtection", true}}));
-    EXPECT_TRUE(planFor(object).askExternal) << kind;
+    EXPECT_TRUE(planFor(object).removeFinalizer) << kind;
     object.annotate("dbops.dbprovision.io/deletion-protection", "yes");
-    EXPECT_TRUE(planFor(object).askExternal) << kind;
+    EXPECT_TRUE(planFor(object).removeFinalizer) << kind;
     object.annotate("dbops.dbprovision.io/deletion-protection", "true");
     expectReason(planFor(object), "Failed", "DeletionProtected");
   }
@@ -120,7 +120,7 @@ TEST(HoldPlan, ProtectionGoesWithTheField) {
     expectReason(planFor(deleted(stored(kind, "x", {{"deletionProtection", true}}))), "Failed",
                  "DeletionProtected");
     const HoldPlan free = planFor(deleted(stored(kind, "x", {{"deletionProtection", false}})));
-    EXPECT_TRUE(free.askExternal || free.removeFinalizer) << kind;
+    EXPECT_TRUE(free.removeFinalizer) << kind;
   }
 }
 
@@ -392,10 +392,7 @@ TEST(HoldPlan, ForceOnALeafNeedsNoConfirmation) {
   EXPECT_TRUE(start.deleteItself);
   EXPECT_FALSE(start.removeFinalizer);
   StoredObject grant = deleted(forced(stored("DatabaseGrant", "g", {{"deletionProtection", true}})));
-  EXPECT_EQ(planFor(grant).askExternal, "Delete");
-  HoldFacts done;
-  done.external.state = ExternalStanding::State::Done;
-  const HoldPlan plan = planFor(grant, done);
+  const HoldPlan plan = planFor(grant);
   EXPECT_TRUE(plan.removeFinalizer);
   EXPECT_TRUE(plan.isForced);
   ASSERT_THAT(plan.events, SizeIs(1));
@@ -411,9 +408,7 @@ TEST(HoldPlan, ForceThatBeginsADeletionIsTold) {
   EXPECT_EQ(start.begun.reason, "ForcedDeletionBegun");
   EXPECT_EQ(start.begun.message,
             "Deletion begun by force: annotation dbops.dbprovision.io/force-delete: true");
-  HoldFacts done;
-  done.external.state = ExternalStanding::State::Done;
-  EXPECT_FALSE(planFor(deleted(unprotected), done).isForced) << "it would have gone without";
+  EXPECT_FALSE(planFor(deleted(unprotected)).isForced) << "it would have gone without";
   StoredObject instance = forced(stored("DatabaseInstance", "pg"));
   instance.annotate(kConfirm, "69504e18");
   EXPECT_EQ(planFor(instance, threeChildren()).begun.reason, "ForcedDeletionBegun");
@@ -445,7 +440,7 @@ TEST(HoldPlan, ForceThatCountsWhileDeletingAloneBeginsNothing) {
     EXPECT_THAT(plan.events, IsEmpty());
     EXPECT_FALSE(plan.lookAgain);
   }
-  EXPECT_EQ(planFor(policy, deleted(database), {}).askExternal, "Delete");
+  EXPECT_TRUE(planFor(policy, deleted(database), {}).removeFinalizer);
   EXPECT_TRUE(planFor(database).deleteItself) << "with starts: Always it does";
 }
 
@@ -488,9 +483,9 @@ TEST(HoldPlan, EachKindHasItsDeletionPolicy) {
     StoredObject object = deleted(stored(word.kind, "x"));
     if (word.field != nullptr) object.content["spec"]["deletionPolicy"] = word.field;
     if (word.annotation != nullptr) object.annotate("dbops.dbprovision.io/deletion-policy", word.annotation);
-    const HoldPlan plan = planFor(object);
+    const HoldPlan plan = planFor(withReports(word.kind), object, {});
     EXPECT_FALSE(plan.removeFinalizer);
-    EXPECT_EQ(plan.askExternal.value_or("nothing"), word.asked == nullptr ? "nothing" : word.asked)
+    EXPECT_EQ(plan.awaitedWord.value_or("nothing"), word.asked == nullptr ? "nothing" : word.asked)
         << word.kind << " " << (word.field != nullptr ? word.field : "-");
   }
 }
@@ -498,44 +493,8 @@ TEST(HoldPlan, EachKindHasItsDeletionPolicy) {
 TEST(HoldPlan, AnInstanceOnlyLosesItsFinalizer) {
   const HoldPlan plan = planFor(deleted(stored("DatabaseInstance", "pg", {{"deletionPolicy", "Delete"}})));
   EXPECT_TRUE(plan.removeFinalizer);
-  EXPECT_FALSE(plan.askExternal);
+  EXPECT_FALSE(plan.awaitedWord);
   EXPECT_FALSE(plan.isForced);
-}
-
-TEST(HoldPlan, AnExternalFailureHoldsAndIsTriedAgain) {
-  const StoredObject database = deleted(stored("Database", "db"));
-  HoldFacts facts;
-  facts.external = {ExternalStanding::State::Failed, "it cannot be reached", 1'000};
-  facts.now = 1'000;
-  const HoldPlan failed = planFor(database, facts);
-  expectHeld(failed);
-  expectReason(failed, "Failed", "ExternalDeletionFailed");
-  EXPECT_EQ(failed.lookAgain, seconds(30));
-  facts.now = 1'029;
-  EXPECT_EQ(planFor(database, facts).lookAgain, seconds(1));
-  expectHeld(planFor(database, facts));
-  facts.now = 1'030;
-  EXPECT_EQ(planFor(database, facts).askExternal, "Delete");
-}
-
-TEST(HoldPlan, ForceLetsGoAfterAnExternalFailure) {
-  HoldFacts facts;
-  facts.external = {ExternalStanding::State::Failed, "it cannot be reached", 1'000};
-  facts.now = 1'000;
-  const HoldPlan plan = planFor(deleted(forced(stored("Database", "db"))), facts);
-  EXPECT_TRUE(plan.removeFinalizer);
-  EXPECT_TRUE(plan.isForced);
-  EXPECT_THAT(plan.events.at(0).message, HasSubstr("it cannot be reached"));
-}
-
-TEST(HoldPlan, ForceLetsGoAfterAWordThatNobodyKnowsAndSaysSo) {
-  const HoldPlan plan = planFor(deleted(forced(stored("Database", "db", {{"deletionPolicy", "Drop"}}))));
-  EXPECT_TRUE(plan.removeFinalizer);
-  EXPECT_FALSE(plan.askExternal);
-  ASSERT_THAT(plan.events, SizeIs(1));
-  EXPECT_EQ(plan.events[0].message,
-            "Deleted by force without external deletion: the deletion policy is \"Drop\", not one of Retain, "
-            "Delete, Snapshot");
 }
 
 constexpr const char* kIgnored =
@@ -563,11 +522,7 @@ TEST(HoldPlan, ForceThatNobodyChecksLetsNothingGo) {
   expectHeld(plan);
   EXPECT_EQ(plan.events.at(0).message, std::string("Deletion blocked by deletion protection; ") + kIgnored);
   EXPECT_EQ(plan.statusPatch["status"]["message"], plan.events.at(0).message);
-  HoldFacts failed = unguarded();
-  failed.external = {ExternalStanding::State::Failed, "it cannot be reached", 1'000};
-  failed.now = 1'000;
-  expectHeld(planFor(deleted(forced(stored("Database", "db"))), failed));
-  EXPECT_TRUE(planFor(deleted(forced(stored("Database", "db"))), unguarded()).askExternal)
+  EXPECT_TRUE(planFor(deleted(forced(stored("Database", "db"))), unguarded()).removeFinalizer)
       << "nothing protects it";
 }
 
@@ -616,7 +571,7 @@ TEST(HoldPlan, AFormerFinalizerGoesOnceTheOwnOneHolds) {
   for (const StoredObject& object : {both, deleted(both)}) {
     const HoldPlan plan = planFor(object, facts);
     EXPECT_THAT(plan.release, ElementsAre(kFormer));
-    EXPECT_FALSE(plan.addFinalizer || plan.removeFinalizer || plan.askExternal);
+    EXPECT_FALSE(plan.addFinalizer || plan.removeFinalizer || plan.awaitedWord);
   }
   const HoldPlan exchanged = planFor(former, facts);
   EXPECT_TRUE(exchanged.addFinalizer);
@@ -634,8 +589,6 @@ TEST(HoldPlan, AFormerFinalizerHoldsWhatIsBeingDeletedInPlaceOfTheOwnOne) {
   EXPECT_THAT(held.release, ::testing::IsEmpty());
   expectReason(held, "Failed", "DeletionProtected");
   database.content["spec"]["deletionProtection"] = false;
-  EXPECT_EQ(planFor(database, facts).askExternal, "Delete");
-  facts.external.state = ExternalStanding::State::Done;
   const HoldPlan ended = planFor(database, facts);
   EXPECT_TRUE(ended.removeFinalizer);
   EXPECT_THAT(ended.release, ElementsAre(kFormer));
@@ -656,7 +609,7 @@ TEST(HoldPlan, WithoutAPolicyNothingHolds) {
   facts.releasable = {kFormer, kOwnFinalizer};
   const HoldPlan plan = planRelease(facts);
   EXPECT_THAT(plan.release, ElementsAre(kFormer, kOwnFinalizer));
-  EXPECT_FALSE(plan.askExternal || plan.removeFinalizer);
+  EXPECT_FALSE(plan.awaitedWord || plan.removeFinalizer);
 }
 
 TEST(HoldPlan, APausedObjectIsLeftAsItIs) {

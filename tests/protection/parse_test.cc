@@ -135,7 +135,7 @@ TEST(ParsePolicy, ReadsHowObjectsAreHeld) {
     pauses: [{annotation: example.com/pause}]
     force: {annotation: example.com/force, values: ["true"], starts: OnlyWhenDeleting, requires: Nothing}
     confirmAnnotation: example.com/confirm
-    external: {field: spec.policy, default: Delete, allowed: [Delete, Retain]}
+    external: {field: spec.policy, default: Delete, allowed: [Delete, Retain], reportedBy: {condition: Dropped}}
     status:
       phaseField: status.state
       messageField: status.text
@@ -157,6 +157,7 @@ TEST(ParsePolicy, ReadsHowObjectsAreHeld) {
   EXPECT_EQ(hold.confirmAnnotation, "example.com/confirm");
   EXPECT_EQ(toString(*hold.external->field), "spec.policy");
   EXPECT_THAT(hold.external->allowed, ElementsAre("Delete", "Retain"));
+  EXPECT_EQ(toString(*hold.external->reportedBy), "condition Dropped");
   EXPECT_EQ(toString(hold.status.phase), "status.state");
   EXPECT_EQ(toString(hold.status.message), "status.text");
   EXPECT_EQ(toString(hold.status.confirmation), "status.confirm");
@@ -213,6 +214,26 @@ INSTANTIATE_TEST_SUITE_P(
         HoldMistake{"DefaultNotAllowed",
                     "  enforcement: Hold\n  hold: {finalizer: a.b/c, external: {default: A, allowed: [B]}}\n",
                     "spec.hold.external.default is not among spec.hold.external.allowed"},
+        HoldMistake{
+            "NoReporter",
+            "  enforcement: Hold\n  hold: {finalizer: a.b/c, external: {default: A, reportedBy: {}}}\n",
+            "spec.hold.external.reportedBy names one place: an annotation or a condition"},
+        HoldMistake{"TwoReporters",
+                    "  enforcement: Hold\n  hold: {finalizer: a.b/c, external: {default: A, reportedBy: "
+                    "{annotation: a/b, condition: B}}}\n",
+                    "spec.hold.external.reportedBy names one place: an annotation or a condition"},
+        HoldMistake{"ReportedByNoCondition",
+                    "  enforcement: Hold\n  hold: {finalizer: a.b/c, external: {default: A, reportedBy: "
+                    "{condition: \"a b\"}}}\n",
+                    "spec.hold.external.reportedBy.condition is no type of a condition: \"a b\""},
+        HoldMistake{"ReportedByOwnCondition",
+                    "  enforcement: Hold\n  hold: {finalizer: a.b/c, external: {default: A, reportedBy: "
+                    "{condition: Ready}}}\n",
+                    "spec.hold.external.reportedBy: condition Ready has another meaning in spec.hold"},
+        HoldMistake{"ReportedByForce",
+                    "  enforcement: Hold\n  hold: {finalizer: a.b/c, force: {annotation: a.b/f}, external: "
+                    "{default: A, reportedBy: {annotation: a.b/f}}}\n",
+                    "spec.hold.external.reportedBy: annotation a.b/f has another meaning in spec.hold"},
         HoldMistake{"NoStatus",
                     "  enforcement: Hold\n  hold: {finalizer: a.b/c, status: {phaseField: spec.phase}}\n",
                     "spec.hold.status.phaseField must be a field of status"},

@@ -122,6 +122,24 @@ TEST(PolicyStatus, TypesKnownStaysAsItStandsWhileItCannotBeTold) {
   }
 }
 
+TEST(PolicyStatus, SaysWhichTypesMayNotBeListedOfAPolicyThatSeeksThem) {
+  PolicyStanding standing = inForce();
+  standing.unreadableTypes = "lastout may not list endpoints";
+  EXPECT_EQ(policyStatus(standing, {}, kNow)["conditions"].size(), 2U);
+  standing.seeksInContainers = true;
+  const nlohmann::json before = policyStatus(standing, {}, kNow);
+  EXPECT_EQ(before["conditions"].at(2)["type"], "TypesReadable");
+  EXPECT_EQ(before["conditions"].at(2)["status"], "False");
+  EXPECT_EQ(before["conditions"].at(2)["reason"], "Forbidden");
+  EXPECT_EQ(before["conditions"].at(2)["message"], "lastout may not list endpoints");
+  standing.unreadableTypes.reset();
+  EXPECT_EQ(policyStatus(standing, before, kNow + seconds(60)), before) << "the API server did not say";
+  standing.unreadableTypes = "";
+  EXPECT_EQ(policyStatus(standing, before, kNow)["conditions"].at(2)["reason"], "Readable");
+  standing.seeksInContainers = false;
+  EXPECT_EQ(policyStatus(standing, before, kNow)["conditions"].size(), 2U);
+}
+
 constexpr const char* kUnderstoodSpec = R"(  objects: [{resources: [{resource: configmaps}]}]
   when: [{label: example.com/kept}]
 )";
@@ -149,11 +167,23 @@ TEST(PolicyStatus, KeepsTheFormThatCounts) {
       << "another version may understand it";
 }
 
+TEST(PolicyStatus, SaysInWordsWhatTheFormThatCountsBlocks) {
+  PolicyStanding standing = inForce();
+  standing.understood = formOf(3);
+  EXPECT_EQ(policyStatus(standing, {}, kNow)["blocks"], "Delete");
+  standing.understood->policy.blocks = {Block::Delete, Block::Orphan, Block::Unprotect};
+  const nlohmann::json status = policyStatus(standing, {}, kNow);
+  EXPECT_EQ(status["blocks"], "Delete, Orphan, Unprotect");
+  standing.understood.reset();
+  EXPECT_EQ(policyStatus(standing, status, kNow)["blocks"], status["blocks"]);
+}
+
 TEST(PolicyStatus, SaysThatNothingIsMadeOfAPolicyThatNeverWasUnderstood) {
   PolicyStanding standing = inForce();
   standing.problem = "spec.objects is missing";
   const nlohmann::json status = policyStatus(standing, {}, kNow);
   EXPECT_FALSE(status.contains("understood"));
+  EXPECT_FALSE(status.contains("blocks"));
   EXPECT_EQ(status["conditions"][1]["message"],
             "lastout understands no form of the policy: it makes nothing of it, and what API servers "
             "evaluate already "

@@ -69,6 +69,11 @@ TEST(LostGuards, ANamespaceThatIsLeftOutIsALoss) {
   EXPECT_THAT(kindsOf(change), ElementsAre("lost-guard"));
   EXPECT_THAT(change.worse.at(0).text, HasSubstr("in namespace operator (`exceptProviderNamespace`)"));
   EXPECT_THAT(kindsOf(compared(with(excepting), with(kGuard))), IsEmpty()) << "that asks for more";
+  const std::string scoped =
+      replaced(kGuard, "example.com/cleanup}", "example.com/cleanup, namespaces: {names: [a, operator]}}");
+  const ProofChange lessOf = compared(with(scoped), with(replaced(scoped, "[a, operator]", "[a]")));
+  EXPECT_THAT(kindsOf(lessOf), ElementsAre("lost-guard"));
+  EXPECT_THAT(lessOf.worse.at(0).text, HasSubstr("widgets.example.com in namespace operator (`namespaces`)"));
   const std::string lenient =
       replaced(kGuard, "- type: Finalizer", "- type: Finalizer\n      ifNotInstalled: Met");
   const std::string another = replaced(lenient, "metadata: {name: ", "metadata: {name: another-");

@@ -37,8 +37,8 @@ const auto kCompared = ::testing::Values(
     "cycle-of-two", "dependency-apiservice", "foreground-delete", "hold-background", "hold-foreground",
     "intent-orphan", "late-instance-with-crd", "namespace-any-order", "namespace-pod-waits",
     "namespace-pods-first", "needs-credentials", "own-namespace", "own-namespace-excepted",
-    "provider-recreated", "provider-statefulset", "provider-webhook-unguarded", "reapplied-crd",
-    "webhook-refuses-collector", "webhook-refuses-controller");
+    "operator-for-each-tenant", "provider-recreated", "provider-statefulset", "provider-webhook-unguarded",
+    "reapplied-crd", "webhook-refuses-collector", "webhook-refuses-controller");
 #endif
 
 INSTANTIATE_TEST_SUITE_P(Of, SecondOpinion, kCompared, nameOf);

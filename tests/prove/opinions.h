@@ -1,4 +1,4 @@
-// What lastout prove, Rumur and SPIN each say of one scenario.
+// What lastout prove and Rumur each say of one scenario.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -56,17 +56,16 @@ class Folder {
   std::filesystem::path path_;
 };
 
-// What the script says of a model: of Rumur's, or of SPIN's where the file's name ends in .pml.
-inline Opinion opinionOn(const std::string& model, const std::string& name) {
+// What Rumur says of a model.
+inline Opinion ofRumur(const std::string& model) {
   const Folder folder;
-  std::ofstream(folder.file(name)) << model;
-  const testing::Ran ran = testing::shell("scripts/second-opinion --model " + folder.file(name));
+  std::ofstream(folder.file("model.m")) << model;
+  const testing::Ran ran = testing::shell("scripts/second-opinion --model " + folder.file("model.m"));
   Opinion opinion;
   EXPECT_TRUE(RE2::PartialMatch(ran.out, R"(^(.+), (\d+) states)", &opinion.verdict, &opinion.states))
       << ran.out << ran.err;
   return opinion;
 }
-inline Opinion ofRumur(const std::string& model) { return opinionOn(model, "model.m"); }
 
 inline std::string modelOf(const replay::Ready& ready) {
   auto model = toMurphi(ready.compiled, scopeOf(ready));

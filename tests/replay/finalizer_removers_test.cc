@@ -86,13 +86,14 @@ tl::expected<Scenario, std::string> read(const std::string& text,
   return tl::unexpected(errors);
 }
 
-// "op removes example.com/f: <why>" of each.
+// "op removes example.com/f in namespace a: <why>" of each.
 std::vector<std::string> removers(const std::string& text, const std::string& reference = "thing/one") {
   const auto scenario = read(text, reference);
   if (!scenario) return {scenario.error()};
   std::vector<std::string> all;
   for (const ScenarioController& controller : scenario->controllers)
-    all.push_back(controller.runsIn->text + " removes " + controller.finalizer + ": " + controller.evidence);
+    all.push_back(controller.runsIn->text + " removes " + controller.finalizer +
+                  kube::inWords(controller.scope, 9) + ": " + controller.evidence);
   return all;
 }
 
@@ -104,6 +105,30 @@ TEST(FinalizerRemovers, AreTheProvidersThatCriticalServicesName) {
                           "criticalservices.lastout.dev/guard says so"));
   EXPECT_THAT(removers(text + service("op", "example.com/another")),
               ElementsAre(HasSubstr("deployments.apps/op/other removes example.com/f")));
+}
+
+TEST(FinalizerRemovers, AreThoseThatCriticalServicesNameOnlyInTheirNamespaces) {
+  const auto replaced = [](std::string text, const std::string& old, const std::string& now) {
+    return text.replace(text.find(old), old.size(), now);
+  };
+  const std::string far = replaced(thing("example.com/f"), "namespace: tenant", "namespace: op");
+  const std::string text = kOperatorAndThings + thing("example.com/f") + deployment("op");
+  const auto serving = [&](const std::string& spaces) {
+    return replaced(service("op", "example.com/f"), "finalizerName: example.com/f",
+                    "finalizerName: example.com/f, namespaces: { names: [" + spaces + "] }");
+  };
+  EXPECT_THAT(removers(text + far + serving("tenant")),
+              ElementsAre(HasSubstr("op/op removes example.com/f in namespace tenant: criticalservices")))
+      << "nobody is known to remove the other's";
+  EXPECT_THAT(
+      removers(text + far + serving("tenant") + deployment("other") +
+               roleToUpdate("other", "things/finalizers")),
+      ElementsAre(HasSubstr("op/op removes example.com/f in namespace tenant: criticalservices"),
+                  HasSubstr("op/other removes example.com/f outside namespace tenant: clusterroles")));
+  EXPECT_THAT(
+      removers(text + serving("another") + deployment("other") + roleToUpdate("other", "things/finalizers")),
+      ElementsAre(HasSubstr("op/op removes example.com/f in namespace another: criticalservices"),
+                  HasSubstr("op/other removes example.com/f outside namespace another: clusterroles")));
 }
 
 TEST(FinalizerRemovers, AreCalledAsTheManagerOfTheFinalizer) {

@@ -230,16 +230,27 @@ TEST(PoliciesInScenarios, ACascadeGoesOnceItsHashIsTheOneOfTheChildren) {
 TEST(PoliciesInScenarios, WhatCannotBeDeletedOutsideStays) {
   std::string policy = holding("Always", configMap("settings", "app: web"));
   policy.insert(policy.find("    force:"),
-                "    external: {annotation: example.com/word, default: Delete, allowed: [Delete]}\n");
+                "    external: {annotation: example.com/word, default: Delete, allowed: [Delete], "
+                "reportedBy: {condition: Dropped}}\n");
   const std::string steps = "  steps:\n    - delete: configmaps/shop/settings\n";
   EXPECT_EQ(play(scenario(steps, policy)).end, End::Empty);
-  const ScenarioReport failed = play(scenario("  externalStep: Unreachable\n" + steps, policy));
-  EXPECT_EQ(failed.end, End::Stuck);
-  ASSERT_EQ(failed.leftovers.size(), 1u);
-  EXPECT_THAT(failed.leftovers[0].reasons,
-              ElementsAre("DeletionPolicy hold holds it: External deletion (Delete) failed: the simulated "
-                          "database cannot be reached"));
-  EXPECT_EQ(play(scenario("  externalStep: Fail\n" + steps + kForceIt, policy)).end, End::Empty);
+  const auto whyStuck = [&](const std::string& outcome) {
+    const ScenarioReport report = play(scenario("  externalStep: " + outcome + "\n" + steps, policy));
+    EXPECT_EQ(report.end, End::Stuck);
+    return report.leftovers.size() == 1 ? report.leftovers[0].reasons : std::vector<std::string>();
+  };
+  EXPECT_THAT(whyStuck("Unreachable"),
+              ElementsAre(HasSubstr("DeletionPolicy hold holds it: External deletion (Delete) is awaited: "
+                                    "condition Dropped is to be True with reason Done")));
+  EXPECT_THAT(whyStuck("Fail"),
+              ElementsAre("DeletionPolicy hold holds it: External deletion (Delete) failed: no reason was "
+                          "reported"));
+  for (const std::string outcome : {"Fail", "Unreachable"})
+    EXPECT_EQ(play(scenario("  externalStep: " + outcome + "\n" + steps + kForceIt, policy)).end, End::Empty);
+  const std::string reporter = ", reportedBy: {condition: Dropped}";
+  const std::string noReporter = std::string(policy).erase(policy.find(reporter), reporter.size());
+  EXPECT_EQ(play(scenario("  externalStep: Fail\n" + steps, noReporter)).end, End::Empty)
+      << "there is no step";
 }
 
 constexpr std::string_view kLabelledPolicy = R"(---

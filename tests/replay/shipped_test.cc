@@ -136,6 +136,7 @@ TEST(Shipped, AreAllThere) {
                                    "cycle-of-two",
                                    "own-namespace",
                                    "own-namespace-excepted",
+                                   "operator-for-each-tenant",
                                    "provider-gone",
                                    "work-orphans",
                                    "late-instance-with-crd",
@@ -194,7 +195,7 @@ TEST(Shipped, AreAllThere) {
                                    "policy-hold-protected",
                                    "policy-karmada-application",
                                    "policy-karmada-namespace",
-                                   "policy-karmada-namespace-ignored",
+                                   "policy-karmada-namespace-implied",
                                    "policy-karmada-objects",
                                    "policy-karmada-objects-come-and-go",
                                    "policy-karmada-test-plan",
@@ -238,13 +239,22 @@ TEST(Shipped, TheLateInstanceHasToBeCreated) {
   EXPECT_THAT(failures(replay(*neverSent, {})), Not(IsEmpty()));
 }
 
-// Nobody can delete the claim that the provider's own Pods mount before them.
-TEST(Shipped, WithoutTheExceptionNoDeletionEnds) {
-  const std::string file = "scenarios/own-namespace-excepted.yaml";
+// The scenario ends as it is, and without the line it does not.
+void expectStuckWithout(const std::string& file, const std::string& line) {
   EXPECT_EQ(prove::proveScenario(ready(textOf(file))->compiled).verdict, prove::ProofResult::Proven);
-  const auto whole = ready(changed(file, "        exceptProviderNamespace: true\n", ""));
+  const auto whole = ready(changed(file, line, ""));
   EXPECT_EQ(prove::proveScenario(whole->compiled).verdict, prove::ProofResult::Stuck);
   EXPECT_THAT(failures(replay(*whole, {})), Not(IsEmpty()));
+}
+
+// Nobody can delete the claim that the provider's own Pods mount before them.
+TEST(Shipped, WithoutTheExceptionNoDeletionEnds) {
+  expectStuckWithout("scenarios/own-namespace-excepted.yaml", "        exceptProviderNamespace: true\n");
+}
+
+TEST(Shipped, WithoutItsNamespacesATenantWaitsForAnother) {
+  expectStuckWithout("scenarios/operator-for-each-tenant.yaml",
+                     "        namespaces: { sameAsProvider: true }\n");
 }
 
 // The provider alone is not enough: without what it needs, it cannot clean up.

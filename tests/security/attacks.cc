@@ -14,6 +14,8 @@ constexpr const char* kLabelling = "/apis/lastout.dev/v1alpha1/deletionpolicies/
 constexpr const char* kLabellingStatus = "/apis/lastout.dev/v1alpha1/deletionpolicies/labelling/status";
 constexpr const char* kListing = "/apis/lastout.dev/v1alpha1/criticalservices/listing";
 constexpr const char* kProvider = "/apis/apps/v1/namespaces/app/deployments/provider";
+constexpr const char* kAnswering = "/apis/apps/v1/namespaces/lastout/deployments/lastout-webhook";
+constexpr const char* kBeside = "/apis/apps/v1/namespaces/lastout/deployments/beside";
 constexpr const char* kSecrets = "/api/v1/namespaces/app/secrets";
 constexpr const char* kKept = "/api/v1/namespaces/app/secrets/kept";
 constexpr const char* kOwnSecrets = "/api/v1/namespaces/lastout/secrets";
@@ -159,9 +161,6 @@ void addAttacksOnRights(std::vector<Attempt>& all) {
              "who lists a dependency must be allowed to delete it: secrets/team/others"),
       change("a tenant guards the scale", "tenant", kStanding, "{spec: {guard: {scaleToZero: true}}}",
              kProviderWords),
-      change("a tenant points it at another provider", "tenant", kStanding,
-             "{spec: {provider: {name: another}}}",
-             "must be allowed to delete its provider deployments.apps/app/another"),
   };
   all.insert(all.end(), some.begin(), some.end());
   // Each place of the list.
@@ -291,6 +290,12 @@ void addAttacksByTheController(std::vector<Attempt>& all) {
   all.insert(all.end(), some.begin(), some.end());
 }
 
+void addAttacksOnTheInstallation(std::vector<Attempt>& all) {
+  for (const char* path : {kAnswering, "/api/v1/namespaces/lastout"})
+    all.push_back(remove("an admin who has not run lastout uninstall ends what answers", "admin", path,
+                         "run lastout uninstall first"));
+}
+
 void addAttacksOnTheConfiguration(std::vector<Attempt>& all) {
   const std::vector<Attempt> some = {
       remove("the admin deletes it", "admin", kOwn, kOnlyUninstallDeletes),
@@ -316,6 +321,7 @@ const std::vector<Attempt>& attacks() {
     addAttacksOnStatus(all);
     addAttacksByAnnotation(all);
     addAttacksByTheController(all);
+    addAttacksOnTheInstallation(all);
     addAttacksOnTheConfiguration(all);
     return all;
   }();
@@ -333,6 +339,8 @@ const std::vector<Attempt>& permitted() {
       "{status: {provider: {uid: u3}, seenTypes: [things.my.crd.group, a.b], " + recorded;
   static const std::vector<Attempt> kAll = {
       apply("a tenant's policy that denies", "tenant", policy("new", "")),
+      remove("an admin deletes another Deployment beside lastout", "admin", kBeside, ""),
+      remove("what is in a namespace that is being deleted goes", kManager, kAnswering, ""),
       apply("who may patch everything has labels written", "patcher", policy("new", kLabels)),
       apply("an admin has objects held", "admin", policy("new", kHolds)),
       apply("lastout's controller applies a profile that holds", kController, policy("dbops-grants", kHolds)),

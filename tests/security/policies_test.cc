@@ -93,6 +93,7 @@ TEST(Policies, LetTheConfigurationGoWithItsNamespace) {
                       simulator::toText(owned),
                       ""};
   EXPECT_EQ(world.attempt(given, false).status, 200);
+  world.expect(200, "DELETE", std::string(kPolicyBindings) + "/lastout-installation");
   world.expect(200, "DELETE", "/api/v1/namespaces/lastout");
   world.pass(std::chrono::minutes(2));
   EXPECT_EQ(world.send("GET", std::string(kConfigurations) + "/lastout").status, 404);

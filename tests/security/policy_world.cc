@@ -41,6 +41,26 @@ spec:
     metadata: {labels: {app: a}}
     spec: {containers: [{name: a, image: example.com/a:1}]}
 ---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: lastout-webhook, namespace: lastout}
+spec:
+  replicas: 0
+  selector: {matchLabels: {app: a}}
+  template:
+    metadata: {labels: {app: a}}
+    spec: {containers: [{name: a, image: example.com/a:1}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: beside, namespace: lastout}
+spec:
+  replicas: 0
+  selector: {matchLabels: {app: a}}
+  template:
+    metadata: {labels: {app: a}}
+    spec: {containers: [{name: a, image: example.com/a:1}]}
+---
 apiVersion: v1
 kind: Secret
 metadata: {name: key, namespace: app}
@@ -59,6 +79,12 @@ webhooks:
   failurePolicy: Ignore
   clientConfig: {url: "https://127.0.0.1:19443/"}
   rules: [{operations: [DELETE], apiGroups: [apps], apiVersions: [v1], resources: [daemonsets]}]
+- name: things.my.crd.group.lastout.dev
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  failurePolicy: Fail
+  clientConfig: {url: "https://127.0.0.1:19443/"}
+  rules: [{operations: [DELETE], apiGroups: [my.crd.group], apiVersions: [v1], resources: [things]}]
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration

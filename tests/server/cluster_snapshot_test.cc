@@ -52,7 +52,7 @@ TEST_F(ClusterSnapshotTest, WhatMayNotBeReadIsSaid) {
   const auto why = admission::whyOf(asked->cluster, "criticalservice/s");
   ASSERT_TRUE(why);
   EXPECT_THAT(why->message, AllOf(HasSubstr("(you are not allowed to list deployments.apps)"),
-                                  HasSubstr("; ask as somebody who may list deployments.apps")));
+                                  HasSubstr("ask as somebody who may list deployments.apps")));
 }
 
 // Nobody can tell then what is guarded: an empty graph would be a lie.

@@ -136,6 +136,33 @@ TEST(Metrics, DoNotGrowWithoutBound) {
   EXPECT_LT(series.size(), 3 * (Metrics::kMostTypes + 1) + 100);
 }
 
+TEST(Metrics, CountWhatIsMissing) {
+  const auto problems = [](const GaugeValues& standing) {
+    Series found;
+    for (const auto& [name, value] : seriesIn(Metrics("1").text(standing)))
+      if (name.starts_with("lastout_installation_problems")) found.emplace(name.substr(29), value);
+    return found;
+  };
+  GaugeValues standing;
+  EXPECT_EQ(problems(standing), (Series{{R"({of="type"})", 0}}));
+  standing.webhookInForce = true;
+  standing.probes = {{"a", ProbeResult::Denied, ""}};
+  standing.problems = {{"binding", 0}};
+  EXPECT_EQ(problems(standing), (Series{{R"({of="type"})", 0},
+                                        {R"({of="webhook"})", 0},
+                                        {R"({of="probe"})", 0},
+                                        {R"({of="binding"})", 0}}));
+  standing.webhookInForce = false;
+  standing.probes.push_back({"b", ProbeResult::Failed, "why"});
+  standing.types = {{{"", "namespaces"}, graph::Knowledge::Synced, 1, ""},
+                    {{"", "pods"}, graph::Knowledge::Forbidden, 0, "403"}};
+  standing.problems = {{"binding", 2}};
+  EXPECT_EQ(problems(standing), (Series{{R"({of="type"})", 1},
+                                        {R"({of="webhook"})", 1},
+                                        {R"({of="probe"})", 1},
+                                        {R"({of="binding"})", 2}}));
+}
+
 // Each "name type" of the page, and of the text when everything has been counted once.
 TEST(Metrics, AreThoseOfThePage) {
   std::set<std::string> onPage;

@@ -47,6 +47,8 @@ class BuiltInTypes : public ClusterTest {
                              {"operations", {"CREATE"}},
                              {"resources", {"pods"}}}}}}},
                         {"validations", {{{"expression", "true"}}}}};
+    } else if (known.resource == "rolebindings" || known.resource == "clusterrolebindings") {
+      object["roleRef"] = {{"apiGroup", known.group}, {"kind", "ClusterRole"}, {"name", "one"}};
     } else if (known.resource == "validatingadmissionpolicybindings") {
       object["spec"] = {{"policyName", "absent"}, {"validationActions", {"Deny"}}};
     } else if (kube::findWorkloadType({std::string(known.group), std::string(known.resource)}) != nullptr) {

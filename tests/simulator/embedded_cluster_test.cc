@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "kube/parse.h"
 #include "simulator/control_plane.h"
 #include "tests/simulator/cluster_fixture.h"
 
@@ -157,20 +160,52 @@ TEST_F(EmbeddedClusterTestOf126, AnInstanceOfATerminatingDefinitionIsNotAllowedA
          {{"apiVersion", "my.crd.group/v1"}, {"kind", "CoolResource"}, {"metadata", {{"name", "late"}}}});
 }
 
-// As Kubernetes 1.36 does: whoever goes by discovery is answered 404 in plain text meanwhile.
-TEST_F(EmbeddedClusterTest, DiscoveryNamesATypeForASecondAfterItsDefinitionIsGone) {
+// As recorded in crd-end/changes-*.json: no path answers 404 before the CRD's does, and in the end each path
+// answers as it did there.
+TEST_F(EmbeddedClusterTest, ADefinitionEndsAsItWasRecorded) {
+  createCrd();
+  expect(200, "DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group");
+  pass(seconds(10));
+  const std::map<std::string, std::string> paths = {
+      {"crd", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group"},
+      {"list", kInstances},
+      {"groupVersion", "/apis/my.crd.group/v1"},
+      {"group", "/apis/my.crd.group"}};
+  for (const char* run : {"with-finalizer", "without-finalizer"}) {
+    const auto text =
+        kube::readFile("tests/recordings/kubernetes-1.36/crd-end/changes-" + std::string(run) + ".json");
+    ASSERT_TRUE(text);
+    std::map<std::string, Json> last;
+    for (const Json& change : Json::parse(*text)) {
+      const bool isNews = last.contains(change["path"]);
+      EXPECT_TRUE(!isNews || change["path"] == "crd" || last["crd"][0] == 404) << change;
+      last[change["path"]] = change["is"];
+    }
+    EXPECT_EQ(last["apis"], false);
+    for (const auto& [name, path] : paths) {
+      const auto answer = send("GET", path);
+      EXPECT_EQ(answer.status, last[name][0]) << name;
+      const bool isPlain = last[name][1].is_null() && last[name][2].is_string();
+      EXPECT_TRUE(!isPlain || answer.body == last[name][2]) << name;
+    }
+  }
+}
+
+// See above; a client may find its group named, and its version gone.
+TEST_F(EmbeddedClusterTest, DiscoveryNamesAGroupForASecondAfterItsDefinitionIsGone) {
   createCrd();
   expect(200, "DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/coolresources.my.crd.group");
   cluster.runUntil(now + seconds(10));  // the clock stands
   EXPECT_EQ(send("GET", kInstances).body, "404 page not found\n");
-  const std::string group = "/apis/my.crd.group/v1";
-  EXPECT_EQ(expect(200, "GET", group)["resources"][0]["name"], "coolresources");
+  const std::string group = "/apis/my.crd.group";
+  EXPECT_EQ(send("GET", group + "/v1").body, "404 page not found\n");
   cluster.clock().advance(milliseconds(999));
-  expect(200, "GET", group);
+  EXPECT_EQ(expect(200, "GET", group)["versions"][0]["version"], "v1");
+  EXPECT_EQ(send("GET", group + "/v1").status, 404);
   cluster.clock().advance(milliseconds(1));
   EXPECT_EQ(send("GET", group).status, 404);
   createCrd();
-  EXPECT_EQ(expect(200, "GET", group)["resources"].size(), 1U);
+  EXPECT_EQ(expect(200, "GET", group + "/v1")["resources"].size(), 1U);
 }
 
 TEST_F(EmbeddedClusterTest, ANamespaceTakesWhatIsInIt) {

@@ -67,15 +67,14 @@ TEST_F(LoaderTest, APolicyThatIsNotEvaluatedIsStoredWithAWarningAndDeniesWhatItM
 kind: ValidatingAdmissionPolicy
 metadata: {name: limits}
 spec:
-  paramKind: {apiVersion: v1, kind: ConfigMap}
   matchConstraints: {resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]}
   validations:
-  - {expression: "size(object.data) <= params.data.max"}
+  - {expression: "size(object.data) <= namespaceObject.metadata.labels.size() + 0"}
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
 metadata: {name: limits}
-spec: {policyName: limits, validationActions: [Deny], paramRef: {name: max, parameterNotFoundAction: Deny}}
+spec: {policyName: limits, validationActions: [Deny]}
 ---
 apiVersion: v1
 kind: ConfigMap
@@ -83,16 +82,17 @@ metadata: {name: first, namespace: default}
 )");
   ASSERT_TRUE(loaded) << toString(loaded.error().front());
   ASSERT_EQ(loaded->warnings.size(), 1U);
-  EXPECT_EQ(
-      toString(loaded->warnings.front()),
-      "cluster.yaml:1:1: validatingadmissionpolicies.admissionregistration.k8s.io/limits: "
-      "spec.validations[0].expression: lastout up does not evaluate this expression (\"params\" at 1:22 "
-      "is not supported): it fails for every request, and failurePolicy Fail denies that");
+  EXPECT_EQ(toString(loaded->warnings.front()),
+            "cluster.yaml:1:1: validatingadmissionpolicies.admissionregistration.k8s.io/limits: "
+            "spec.validations[0].expression: lastout up does not evaluate this expression "
+            "(\"namespaceObject\" at 1:22 "
+            "is not supported): it fails for every request, and failurePolicy Fail denies that");
   const Json denied = expect(422, "POST", kMaps, configMap("second"));
   EXPECT_THAT(std::string(denied["message"]),
               HasSubstr("ValidatingAdmissionPolicy 'limits' with binding 'limits' denied request: expression "
-                        "'size(object.data) <= params.data.max' resulted in error: lastout up does not "
-                        "evaluate this expression: \"params\" at 1:22 is not supported"));
+                        "'size(object.data) <= namespaceObject.metadata.labels.size() + 0' resulted in "
+                        "error: lastout up does not "
+                        "evaluate this expression: \"namespaceObject\" at 1:22 is not supported"));
 }
 
 TEST_F(LoaderTest, WhatIsBeingDeletedInAFileIsDeleted) {

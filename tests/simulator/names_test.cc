@@ -138,11 +138,17 @@ TEST_F(Names, SomeNameIsNeeded) {
 TEST_F(Names, EachTypeHasItsRuleForNames) {
   EXPECT_THAT(problems(core("namespaces"), R"({"name": "a.b"})"),
               ElementsAre(HasSubstr("RFC 1123 label must")));
-  EXPECT_THAT(problems(core("services"), R"({"name": "1a"})"),
+  const TypeRegistry former(kube::KubernetesVersion::V1_26);
+  EXPECT_THAT(problems(*former.find("", "v1", "services"), R"({"name": "1a"})"),
               ElementsAre(HasSubstr("a DNS-1035 label must")));
+  EXPECT_THAT(problems(core("services"), R"({"name": "1a"})"), IsEmpty()) << "validation/177";
+  EXPECT_THAT(problems(core("services"), R"({"name": "a.b"})"),
+              ElementsAre(HasSubstr("RFC 1123 label must")));
   EXPECT_THAT(problems(core("configmaps"), R"({"name": "1.a"})"), IsEmpty());
   const ServedType& role = *types.find("rbac.authorization.k8s.io", "v1", "clusterroles");
-  EXPECT_THAT(problems(role, R"({"name": "system:any Name"})"), IsEmpty());
+  for (const char* name : {"system:any Name", "x\\n1", "{{x}} y", "..."})
+    EXPECT_THAT(problems(role, (R"({"name": ")" + std::string(name) + "\"}").c_str()), IsEmpty());
+  EXPECT_THAT(problems(role, (R"({"name": ")" + std::string(300, 'a') + "\"}").c_str()), IsEmpty());
   EXPECT_THAT(problems(role, R"({"name": "a/b%"})"),
               ElementsAre("metadata.name: Invalid value: \"a/b%\": may not contain '/'",
                           "metadata.name: Invalid value: \"a/b%\": may not contain '%'"));

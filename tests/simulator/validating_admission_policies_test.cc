@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "simulator/selection.h"
+
 namespace lastout::simulator {
 namespace {
 
@@ -57,13 +59,30 @@ bool mayDeleteMine(const AccessAttributes& wanted) {
   return wanted.verb == "delete" && wanted.name == "mine";
 }
 
+// Two settings, of which the second has the label team.
+tl::expected<PolicyParameters, std::string> settingsOf(const ParameterKind& kind,
+                                                       const ParameterReference& reference) {
+  if (kind.kind != "Setting")
+    return tl::unexpected("failed to find resource referenced by paramKind: '/v1, Kind=" + kind.kind + "'");
+  const Json first = Json::parse(R"({"metadata": {"name": "first"}, "most": 1})");
+  const Json second =
+      Json::parse(R"({"metadata": {"name": "second", "labels": {"team": "blue"}}, "most": 2})");
+  PolicyParameters found;
+  for (const Json& each : {first, second}) {
+    const bool isMeant = reference.name.empty() ? matches(reference.selector, each)
+                                                : each["metadata"]["name"] == reference.name;
+    if (isMeant) found.push_back(std::make_shared<const Json>(each));
+  }
+  return found;
+}
+
 PolicyVerdict verdictOf(const std::vector<Json>& objects, const ReviewRequest& request = updateRequest()) {
   ValidatingAdmissionPolicies policies;
   for (const Json& object : objects) {
     const auto put = policies.put(object);
     EXPECT_TRUE(put) << put.error().message;
   }
-  return reviewByPolicies(*policies.snapshot(), request, mayDeleteMine);
+  return reviewByPolicies(*policies.snapshot(), request, {mayDeleteMine, settingsOf});
 }
 
 // "" when it goes on.
@@ -92,7 +111,7 @@ TEST(Policies, DenyInTheWordsOfTheApiServer) {
 
 TEST(Policies, DenyWithTheReasonOfTheValidation) {
   for (const auto& [reason, code] : std::vector<std::pair<std::string, int>>{
-           {"Forbidden", 403}, {"Invalid", 422}, {"Unauthorized", 401}, {"RequestEntityTooLarge", 413}}) {
+           {"Forbidden", 403}, {"Invalid", 422}, {"RequestEntityTooLarge", 413}}) {
     const std::string validations = R"([{"expression": "false", "reason": ")" + reason + "\"}]";
     const PolicyVerdict verdict = verdictOf({policyWith(validations.c_str()), bindingWith()});
     ASSERT_TRUE(verdict.denial) << reason;
@@ -128,6 +147,49 @@ TEST(Policies, SeeObjectOldObjectRequestAndVariables) {
     {"name": "changed", "expression": "object.data != oldObject.data"},
     {"name": "both", "expression": "variables.changed ? oldObject.data.k + object.data.k : ''"}]}})")),
             "");
+}
+
+constexpr const char* kTakesSettings = R"({"spec": {"paramKind": {"apiVersion": "v1", "kind": "Setting"}}})";
+
+std::string denialWithReference(const char* validations, const std::string& reference,
+                                const char* change = kTakesSettings) {
+  return denialBy(policyWith(validations, change), updateRequest(),
+                  bindingWith((R"({"spec": {"paramRef": )" + reference + "}}").c_str()));
+}
+
+TEST(Policies, SeeTheObjectThatTheBindingNamesAsParams) {
+  constexpr const char* kMost =
+      R"-([{"expression": "params != null && params.most > 1", "messageExpression": "'of ' + params.metadata.name"}])-";
+  EXPECT_EQ(denialWithReference(kMost, R"({"name": "second", "parameterNotFoundAction": "Deny"})"), "");
+  EXPECT_THAT(denialWithReference(kMost, R"({"name": "first", "parameterNotFoundAction": "Deny"})"),
+              HasSubstr("denied request: of first"));
+  EXPECT_THAT(denialWithReference(kMost, R"({"selector": {}, "parameterNotFoundAction": "Allow"})"),
+              HasSubstr("denied request: of first"))
+      << "each that the selector matches has to hold";
+  EXPECT_EQ(
+      denialWithReference(
+          kMost, R"({"selector": {"matchLabels": {"team": "blue"}}, "parameterNotFoundAction": "Allow"})"),
+      "");
+  EXPECT_THAT(denialBy(policyWith(kMost, kTakesSettings)), HasSubstr("failed expression"))
+      << "no reference: null";
+}
+
+// The words of Kubernetes' CollectParams.
+TEST(Policies, WithoutTheObjectThatTheBindingNamesItSaysWhatToDo) {
+  EXPECT_EQ(denialWithReference(kNever, R"({"name": "third", "parameterNotFoundAction": "Allow"})"), "");
+  EXPECT_THAT(denialWithReference(kNever, R"({"name": "third", "parameterNotFoundAction": "Deny"})"),
+              HasSubstr("with binding 'b' denied request: failed to configure binding: no params found for "
+                        "policy binding with `Deny` parameterNotFoundAction"));
+  EXPECT_THAT(
+      denialWithReference(kNever, R"({"name": "first", "parameterNotFoundAction": "Allow"})",
+                          R"({"spec": {"paramKind": {"apiVersion": "v1", "kind": "Other"}}})"),
+      HasSubstr(
+          "failed to configure binding: failed to find resource referenced by paramKind: '/v1, Kind=Other'"));
+  EXPECT_EQ(
+      denialWithReference(
+          kNever, R"({"name": "third", "parameterNotFoundAction": "Deny"})",
+          R"({"spec": {"failurePolicy": "Ignore", "paramKind": {"apiVersion": "v1", "kind": "Setting"}}})"),
+      "");
 }
 
 TEST(Policies, AskTheAuthorizerWhatTheUserMayDo) {
@@ -290,7 +352,9 @@ TEST(PolicyConfiguration, WhatIsNotEvaluatedIsStoredWithAWarning) {
               IsEmpty());
   EXPECT_THAT(with("[]", R"({"spec": {"auditAnnotations": [{"key": "a", "valueExpression": "'b'"}]}})"),
               IsEmpty());
-  EXPECT_EQ(refusal(bindingWith(R"({"spec": {"paramRef": {"name": "a"}}})")), "");
+  EXPECT_EQ(
+      refusal(bindingWith(R"({"spec": {"paramRef": {"name": "a", "parameterNotFoundAction": "Deny"}}})")),
+      "");
   EXPECT_THAT(refusal(policyWith(kTrue, R"({"spec": {"validation": []}})")), HasSubstr("validation"));
 }
 
@@ -320,26 +384,31 @@ TEST(PolicyConfiguration, ExpressionsAreRefusedWithTheirPlace) {
   EXPECT_THAT(refusal(policyWith(R"([{"expression": "object.a"}])")), HasSubstr("must evaluate to bool"));
   EXPECT_THAT(
       refusal(policyWith(R"([{"expression": "true", "messageExpression": "true"}])")),
-      HasSubstr("spec.validations[0].messageExpression: Invalid value: \"true\": compilation failed: must "
-                "evaluate to string"));
+      HasSubstr(
+          "spec.validations[0].messageExpression: Invalid value: \"true\": must evaluate to string but got "
+          "bool"));
   EXPECT_THAT(
       refusal(policyWith(
           R"([{"expression": "true", "messageExpression": "authorizer.path('/').check('get').allowed() ? 'a' : 'b'"}])")),
       HasSubstr("undeclared reference to 'authorizer'"));
-  EXPECT_THAT(refusal(policyWith(R"([{"expression": "variables.a"}])")), HasSubstr("undefined field 'a'"));
+  EXPECT_THAT(refusal(policyWith(R"([{"expression": "variables.a"}])")),
+              HasSubstr("undeclared reference to 'variables'"))
+      << "there are none";
+  EXPECT_THAT(refusal(policyWith(R"([{"expression": "params.a"}])")),
+              HasSubstr("undeclared reference to 'params'"));
   EXPECT_THAT(
       with(R"({"spec": {"variables": [{"name": "a", "expression": "variables.b"},
                                               {"name": "b", "expression": "true"}]}})"),
       HasSubstr("spec.variables[0].expression: Invalid value: \"variables.b\": compilation failed: undefined "
                 "field 'b'"))
       << "of those before it alone";
-  EXPECT_THAT(
-      with(R"({"spec": {"variables": [{"name": "a-b", "expression": "true"}]}})"),
-      HasSubstr("spec.variables[0].name: Invalid value: \"a-b\": name is not a valid CEL identifier"));
-  EXPECT_THAT(
+  EXPECT_THAT(with(R"({"spec": {"variables": [{"name": "a-b", "expression": "true"}]}})"),
+              HasSubstr("spec.variables[0].name: Invalid value: \"a-b\": must be a valid CEL identifier"));
+  EXPECT_EQ(
       with(
           R"({"spec": {"variables": [{"name": "a", "expression": "1"}, {"name": "a", "expression": "2"}]}})"),
-      HasSubstr("spec.variables[1].name: Duplicate value: \"a\""));
+      "")
+      << "the last counts";
   EXPECT_THAT(
       with(R"({"spec": {"matchConditions": [{"name": "a", "expression": "variables.a"}]}})"),
       HasSubstr("spec.matchConditions[0].expression: Invalid value: \"variables.a\": compilation failed: "
@@ -363,9 +432,69 @@ TEST(PolicyConfiguration, MistakesAreTheCausesOf422) {
               HasSubstr("spec.validations[0].reason: Unsupported value: \"Gone\""));
   EXPECT_THAT(refusal(policyWith(R"([{"expression": " "}])")),
               HasSubstr("spec.validations[0].expression: Required"));
+  const auto audited = [](const std::string& annotation) {
+    return refusal(policyWith("[]", (R"({"spec": {"auditAnnotations": [)" + annotation + "]}}").c_str()));
+  };
+  EXPECT_THAT(audited(R"({"key": "a b", "valueExpression": "'b'"})"),
+              HasSubstr("spec.auditAnnotations[0].key: Invalid"));
+  EXPECT_THAT(
+      audited(R"({"key": "a", "valueExpression": "1"})"),
+      HasSubstr("spec.auditAnnotations[0].valueExpression: Invalid value: \"1\": must evaluate to one of"));
+  EXPECT_THAT(audited(R"({"key": "a", "valueExpression": "'b'"}, {"key": "a", "valueExpression": "null"})"),
+              HasSubstr("spec.auditAnnotations[1].key: Duplicate"));
+  const std::pair<const char*, const char*> parameterKinds[] = {
+      {R"({"kind": "A"})", "spec.paramKind.apiVersion: Required value"},
+      {R"({"apiVersion": "v1"})", "spec.paramKind.kind: Required value"},
+      {R"({"apiVersion": "a/b/c", "kind": "A"})", "spec.paramKind.apiVersion: Invalid value"},
+      {R"({"apiVersion": "A_/v1", "kind": "A"})", "spec.paramKind.apiVersion: Invalid value"},
+      {R"({"apiVersion": "a/V1", "kind": "A"})", "spec.paramKind.apiVersion: Invalid value"},
+      {R"({"apiVersion": "v1", "kind": "A_"})", "spec.paramKind.kind: Invalid value"},
+  };
+  for (const auto& [kind, words] : parameterKinds)
+    EXPECT_THAT(with((R"({"spec": {"paramKind": )" + std::string(kind) + "}}").c_str()), HasSubstr(words));
+  const std::pair<const char*, const char*> rules[] = {
+      {R"({"operations": ["*", "DELETE"]})", "operations: Invalid"},
+      {R"({"apiGroups": ["*", "apps"]})", "apiGroups: Invalid"},
+      {R"({"apiVersions": ["v1", ""]})", "apiVersions[1]: Required"},
+      {R"({"resources": ["pods/*", "pods/status"]})", "resources[1]: Invalid value: \"pods/status\""},
+      {R"({"resources": ["*/status", "pods/status"]})", "resources[1]: Invalid"},
+      {R"({"resources": ["*/*", "pods"]})", "resources: Invalid"},
+      {R"({"resources": ["*", "pods"]})", "resources: Invalid"},
+      {R"({"resources": ["pods", "*"]})", ""},
+      {R"({"resources": ["*", "pods/status"]})", ""},
+      {R"({"resources": [""]})", "resources[0]: Required"},
+      {R"({"resourceNames": ["a", "a"]})", "resourceNames[1]: Duplicate"},
+      {R"({"resourceNames": ["a/b"]})", "resourceNames[0]: Invalid"},
+      {R"({"scope": "World"})", "scope: Unsupported"},
+  };
+  for (const auto& [change, words] : rules) {
+    Json rule = {{"operations", {"DELETE"}},
+                 {"apiGroups", {"apps"}},
+                 {"apiVersions", {"*"}},
+                 {"resources", {"deployments"}}};
+    rule.merge_patch(Json::parse(change));
+    const Json constraints = {{"spec", {{"matchConstraints", {{"resourceRules", Json::array({rule})}}}}}};
+    const std::string told = with(constraints.dump().c_str());
+    EXPECT_THAT(told, words[0] == '\0' ? HasSubstr("") : HasSubstr("resourceRules[0]." + std::string(words)))
+        << change;
+    EXPECT_EQ(told.empty(), words[0] == '\0') << change;
+  }
+  const std::pair<const char*, const char*> references[] = {
+      {R"({"parameterNotFoundAction": "Deny"})", "spec.paramRef: Required"},
+      {R"({"name": "a"})", "spec.paramRef.parameterNotFoundAction: Required"},
+      {R"({"name": "a", "parameterNotFoundAction": "Wait"})",
+       "spec.paramRef.parameterNotFoundAction: Unsupported"},
+      {R"({"name": "a", "selector": {}, "parameterNotFoundAction": "Deny"})",
+       "spec.paramRef.name: Forbidden"},
+  };
+  for (const auto& [reference, words] : references)
+    EXPECT_THAT(refusal(bindingWith((R"({"spec": {"paramRef": )" + std::string(reference) + "}}").c_str())),
+                HasSubstr(words));
+  EXPECT_THAT(refusal(bindingWith(R"({"spec": {"policyName": "A_"}})")),
+              HasSubstr("spec.policyName: Invalid"));
   EXPECT_EQ(refusal(bindingWith(R"({"spec": {"policyName": null}})")), "spec.policyName: Required value");
   EXPECT_EQ(refusal(bindingWith(R"({"spec": {"validationActions": []}})")),
-            "spec.validationActions: Required value");
+            "spec.validationActions: Required value: at least one validation action is required");
   EXPECT_THAT(refusal(bindingWith(R"({"spec": {"validationActions": ["Deny", "Warn"]}})")),
               HasSubstr("must not contain both Deny and Warn"));
   EXPECT_THAT(refusal(bindingWith(R"({"spec": {"validationActions": ["Deny", "Deny"]}})")),

@@ -246,7 +246,7 @@ TEST_F(WritesTest, AnObjectThatTakesTooLongToCheckIsRefused) {
 #endif
   Json members = Json::array();
   for (int i = 0; i < 100; ++i) members.push_back({{"type", "string"}, {"enum", {"no"}}});
-  const Json items = {{"not", {{"anyOf", members}}}};
+  const Json items = {{"type", "string"}, {"not", {{"anyOf", members}}}};
   createWidgets({{"type", "object"}, {"properties", {{"l", {{"type", "array"}, {"items", items}}}}}});
   Json evil = widget("w");
   evil["l"] = Json(1000, "x");

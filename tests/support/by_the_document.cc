@@ -31,11 +31,19 @@ bool isThere(const PlainCluster& cluster, const kube::ObjectKey& key) {
   return std::ranges::any_of(cluster.objects, [&](const PlainObject& object) { return object.key == key; });
 }
 
-// "Objects in the provider's namespace do not count, and that Namespace itself".
+// "Objects in the provider's own namespace do not count, nor does that Namespace itself"; "only objects in
+// these namespaces count, and these Namespaces themselves; of a type without namespaces all do".
 bool isExcepted(const FinalizerCriterion& criterion, const kube::ObjectKey& object) {
-  const std::string& space = criterion.exceptNamespace;
-  return !space.empty() &&
-         (object.namespaceName == space || object == kube::ObjectKey{kNamespaces, "", space});
+  if (object.namespaceName.empty() && object.type != kNamespaces) return false;
+  const std::string& space = object.namespaceName.empty() ? object.name : object.namespaceName;
+  switch (criterion.scope.kind) {
+    case kube::NamespaceScope::Kind::Outside:
+      return criterion.scope.names.contains(space);
+    case kube::NamespaceScope::Kind::Within:
+      return !criterion.scope.names.contains(space);
+    default:
+      return false;
+  }
 }
 
 bool isCarried(const PlainCluster& cluster, const FinalizerCriterion& criterion) {

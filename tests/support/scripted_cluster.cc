@@ -90,7 +90,7 @@ std::string ScriptedCluster::pass(const DialogueStep& /*step*/) {
     next = controller().pass(now_, [this] { return leads_.load(); });
   else
     looksOn();
-  std::string said = writes() + alsoDone() + takeTold();
+  std::string said = writes() + takeTold();
   tellChanges();
   if (next)
     said += "next in " +

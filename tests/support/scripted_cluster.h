@@ -36,7 +36,6 @@ class ScriptedCluster : private ScriptedClusterBase, public DialogueWorld {
   virtual void toldOfGone(const kube::ObjectKey& key, const std::string& uid) = 0;
   virtual server::Controller& controller() = 0;
   virtual void looksOn() { controller().forget(); }  // instead of a pass where another leads
-  virtual std::string alsoDone() { return ""; }      // beside what was written, at the end of a pass
 
   std::string pass(const DialogueStep& step) override;
   void changed() override { tellChanges(); }

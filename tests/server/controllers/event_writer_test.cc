@@ -84,6 +84,21 @@ TEST(Events, TellWhatHasBecomeOfIt) {
   EXPECT_THAT(told(alarming, conditions({{"Enforced", "Unknown", "WebhookNotManaged"}})), IsEmpty());
 }
 
+TEST(Events, TellOfAMisspeltFinalizer) {
+  const Json unknown = conditions({{"NamesKnown", "Unknown", "FinalizerNotSeenYet"}});
+  const Json misspelt = conditions({{"NamesKnown", "False", "FinalizerNeverSeen"}});
+  const Json seen = conditions({{"NamesKnown", "True", "FinalizersSeen"}});
+  for (const Json& before : {Json(), unknown, seen})
+    EXPECT_THAT(told(before, misspelt), ElementsAre("Warning FinalizerNeverSeen: of NamesKnown"));
+  EXPECT_THAT(told(misspelt, misspelt), IsEmpty());
+  EXPECT_THAT(told(misspelt, seen), ElementsAre("Normal FinalizerSeen: of NamesKnown"));
+  EXPECT_THAT(told(misspelt, unknown), IsEmpty());
+  EXPECT_THAT(told(unknown, seen), IsEmpty());
+  Json other = misspelt;
+  other["conditions"][0]["message"] = "another";
+  EXPECT_THAT(told(misspelt, other), ElementsAre("Warning FinalizerNeverSeen: another"));
+}
+
 TEST(Events, TellOfWhatIsNotUnderstood) {
   const Json well = conditions({{"Degraded", "False", "AllKnown"}});
   const Json unknown = conditions({{"Degraded", "True", "TypeForbidden"}});

@@ -6,7 +6,6 @@
 //   guard POLICY is made|is gone|is unbound|is changed    who checks that a user may force (force_guard.h);
 //                          with `policies` all are made
 //   watch lists KIND       all objects of the kind are known: those below, as YAML
-//   database succeeds|fails|is unreachable
 //   show OBJECT            its status
 //
 // Of the metrics a pass says what force has done: "counted begun", "counted forced".
@@ -47,7 +46,6 @@ class HeldDialogue : public testing::ScriptedCluster {
     controller_.wake(objects_.remove(key, uid));
   }
   Controller& controller() override { return controller_; }
-  std::string alsoDone() override;
 
  private:
   void addSteps();
@@ -58,9 +56,7 @@ class HeldDialogue : public testing::ScriptedCluster {
 
   HeldObjects objects_;
   std::vector<protection::DeletionPolicy> guarded_;
-  protection::SimulatedDatabase database_;
-  size_t databaseTold_ = 0;
-  HeldObjectReconciler policies_{objects_, client_, database_, options()};
+  HeldObjectReconciler policies_{objects_, client_, options()};
   Controller controller_{heldOptions()};
 };
 
@@ -117,13 +113,6 @@ void HeldDialogue::guard(const protection::DeletionPolicy& policy, const std::st
   }
 }
 
-std::string HeldDialogue::alsoDone() {
-  std::string said;
-  for (; databaseTold_ < database_.done().size(); ++databaseTold_)
-    said += "database: " + database_.done()[databaseTold_] + "\n";
-  return said;
-}
-
 void HeldDialogue::addSteps() {
   commands_["policies"] = [this](const auto& step, auto& rest) { return policies(wordOf(rest), step.text); };
   commands_["no"] = [this](const auto&, auto&) {
@@ -142,12 +131,6 @@ void HeldDialogue::addSteps() {
     const std::string how = restOf(rest);
     for (const protection::DeletionPolicy& policy : guarded_)
       if (policy.meta.name == name) guard(policy, how);
-    return "";
-  };
-  commands_["database"] = [this](const auto&, auto& rest) {
-    using Mode = protection::SimulatedDatabase::Mode;
-    const std::string how = restOf(rest);
-    database_.become(how == "succeeds" ? Mode::Succeeds : how == "fails" ? Mode::Fails : Mode::Unreachable);
     return "";
   };
   commands_["show"] = [this](const auto&, auto& rest) {

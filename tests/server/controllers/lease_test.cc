@@ -341,6 +341,16 @@ TEST(Lease, IsReadAndWritten) {
   EXPECT_EQ(requestToWrite({}, "n", "l").method, "POST");
 }
 
+TEST(Lease, SaysHowItsHoldersProbesEnded) {
+  auto lease = leaseOf(R"({"kind":"Lease","metadata":{"resourceVersion":"7",
+    "annotations":{"lastout.dev/probes":"{\"https://a\":\"denied\"}","other":"x"}},"spec":{}})");
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->probes, R"({"https://a":"denied"})");
+  lease->probes = "{}";
+  EXPECT_EQ(ElectionJson::parse(requestToWrite(*lease, "n", "l").body)["metadata"]["annotations"],
+            ElectionJson({{"lastout.dev/probes", "{}"}}));
+}
+
 TEST(Lease, IsNotBelievedWhateverItSays) {
   EXPECT_FALSE(leaseOf(R"({"kind":"Status","metadata":{}})"));
   EXPECT_FALSE(leaseOf(R"({"kind":"Lease","metadata":{}})"));

@@ -11,6 +11,7 @@
 
 #include "client/discovery.h"
 #include "client/watcher.h"
+#include "protection/implied.h"
 #include "server/controllers/event_writer.h"
 #include "server/watch/policy_types.h"
 #include "server/watch/policy_view.h"
@@ -77,6 +78,10 @@ class PolicyKeeperTest : public lastout::testing::ServerWorld {
       options.unknownTypes = [this](const protection::DeletionPolicy& policy) {
         return types_->unknownTo(policy);
       };
+    if (types_)
+      options.unreadableTypes = [this](const protection::DeletionPolicy& policy) {
+        return types_->unreadableOf(policy);
+      };
     options.written = [this](const kube::ObjectMeta& policy, const Json& before, const Json& after) {
       const kube::MutexLock lock(mutex_);
       for (const Event& event : eventsOfPolicy(policy.name, policy.uid, before, after))
@@ -100,15 +105,19 @@ class PolicyKeeperTest : public lastout::testing::ServerWorld {
     });
   }
   // From now on keep() has the policies compared with what the cluster serves.
-  void compareTypes() {
+  void compareTypes(const std::string& lister = "") {
     follow();
-    types_ = std::make_unique<PolicyTypes>(access, view, std::chrono::milliseconds(0));
+    ownRights_ = std::make_unique<ObjectRights>(access);
+    types_ = std::make_unique<PolicyTypes>(access, view, policies, *ownRights_, lister,
+                                           std::chrono::milliseconds(0));
   }
   // The same, once another process compares them that has the rights of that user.
   void compareTypesAs(const std::string& token) {
     keeper_->stop();
     keepAs(token);
-    types_ = std::make_unique<PolicyTypes>(access, view, std::chrono::milliseconds(0));
+    ownRights_ = std::make_unique<ObjectRights>(access);
+    types_ =
+        std::make_unique<PolicyTypes>(access, view, policies, *ownRights_, "", std::chrono::milliseconds(0));
     keep();
   }
   void failReadsOfDefinitions() { types_->stop(); }  // from now on
@@ -126,6 +135,7 @@ class PolicyKeeperTest : public lastout::testing::ServerWorld {
   }
   void hold() { holds_ = true; }  // from now on
   void end() { keeper_->withdraw(); }
+  PolicyKeeper::Problems problems() const { return keeper_->problems(); }
   void pass(std::chrono::seconds time) {
     seconds_ += time.count();
     keeper_->reconsider();
@@ -176,7 +186,8 @@ class PolicyKeeperTest : public lastout::testing::ServerWorld {
   std::atomic<int64_t> seconds_{1'000'000};
   kube::Mutex mutex_;
   std::string told_ LASTOUT_GUARDED_BY(mutex_);  // reasons of Events
-  std::unique_ptr<PolicyTypes> types_;           // null: nobody compares
+  std::unique_ptr<ObjectRights> ownRights_;
+  std::unique_ptr<PolicyTypes> types_;  // null: nobody compares
   std::unique_ptr<PolicyKeeper> keeper_;
 };
 
@@ -298,6 +309,51 @@ TEST_F(PolicyKeeperTest, WhatTheClusterDoesNotHaveIsSaidUntilItHasIt) {
   waitForMessage("TypesKnown", "nothing that the policy names is known to be missing");
   EXPECT_EQ(condition("TypesKnown"), "True Known");
   waitUntilTold("TypesFound");
+}
+
+TEST_F(PolicyKeeperTest, TypesThatLastoutMayNotListAreSaidWithWhatFollows) {
+  compareTypes();
+  create(lastout::testing::kDefinitionsPath,
+         lastout::testing::definition("example.com", "widgets", "Widget", "Namespaced"));
+  Json policy = policyFor("example.com/a");
+  policy["spec"]["objects"] = Json::parse(
+      R"([{"resources": [{"group": "example.com", "resource": "widgets"}, {"resource": "endpoints"}]}])");
+  create(kKeptPolicies, policy);
+  keep();
+  waitForCondition("Accepted", "True Accepted");
+  EXPECT_EQ(condition("TypesReadable"), "") << "it seeks nothing in Namespaces, nor behind CRDs";
+  patch(kKeptPolicies + "/p", {{"spec", {{"namespaces", "Imply"}, {"crds", "Imply"}}}});
+  waitForCondition("TypesReadable", "True Readable");
+
+  compareTypesAs("policy-watchers-token");
+  waitForCondition("TypesReadable", "False Forbidden");
+  waitUntil([&] {
+    const std::string message = wholeCondition("TypesReadable")["message"];
+    return message.starts_with(
+               "lastout may not list endpoints and widgets.example.com: a Namespace is deleted "
+               "with a Warning") &&
+           message.find("no CustomResourceDefinition of these types can be deleted") != std::string::npos;
+  });
+  EXPECT_THAT(std::string(wholeCondition("TypesReadable")["message"]),
+              HasSubstr("lastout.dev/aggregate-to-reads: \"true\""));
+  waitUntilTold("TypesForbidden");
+  patch(kKeptPolicies + "/p", {{"spec", {{"namespaces", "Strict"}, {"crds", "Ignore"}}}});
+  waitForMessage(
+      "TypesReadable",
+      "lastout may not list endpoints and widgets.example.com: no Namespace that may hold protected ones "
+      "can be deleted; let lastout's accounts get, list and watch them, by a ClusterRole with the label "
+      "lastout.dev/aggregate-to-reads: \"true\", which Kubernetes adds to ClusterRole lastout-reads");
+}
+
+// The account that reviews DELETEs lists, not the one that keeps policies.
+TEST_F(PolicyKeeperTest, TheAccountThatReviewsIsAskedAbout) {
+  compareTypes(R"({"username": "policy-watcher", "groups": ["system:authenticated"]})");
+  create(lastout::testing::kDefinitionsPath,
+         lastout::testing::definition("example.com", "widgets", "Widget", "Namespaced"));
+  create(kKeptPolicies, policyFor("example.com/a"));
+  keep();
+  patch(kKeptPolicies + "/p", {{"spec", {{"namespaces", "Imply"}, {"crds", "Imply"}}}});
+  waitForCondition("TypesReadable", "False Forbidden");
 }
 
 // What is uncertain is neither there nor missing.
@@ -433,6 +489,28 @@ TEST_F(PolicyKeeperTest, WhatLostItsLabelIsLastoutsAllTheSame) {
 }
 
 // deploy/ gives no right to write them: a policy that is to run there anyway protects nothing.
+TEST_F(PolicyKeeperTest, CountsWhatIsNotInForce) {
+  const auto has = [this](size_t policies, size_t bindings) {
+    const PolicyKeeper::Problems now = problems();
+    return now.policiesNotEnforced == policies && now.bindingsWithoutPolicy == bindings;
+  };
+  keep();
+  waitUntil([&] { return has(0, 0); });
+  create(kKeptPolicies, policyFor("example.com/a"));
+  waitUntil([&] { return has(1, 0); });
+  waitUntil([&] {
+    pass(protection::kInForceAfter);
+    return has(0, 0);
+  });
+  for (const char* name : {"lastout-shipped", "others"})
+    create(kAdmissionPath + "ybindings", {{"apiVersion", "admissionregistration.k8s.io/v1"},
+                                          {"kind", "ValidatingAdmissionPolicyBinding"},
+                                          {"metadata", {{"name", name}}},
+                                          {"spec", {{"policyName", name}, {"validationActions", {"Deny"}}}}});
+  waitUntil([&] { return has(0, 1); });
+  EXPECT_TRUE(isThere(kAdmissionPath + "ybindings/lastout-shipped")) << "it is not lastout's to take away";
+}
+
 TEST_F(PolicyKeeperTest, WithoutTheRightToWriteTheStatusNamesItAndWhatGivesIt) {
   create(kKeptPolicies, policyFor("example.com/a"));
   keepAs("policy-watchers-token");

@@ -96,6 +96,8 @@ TEST_F(StatusOfTest, OfCriteriaThatHold) {
   EXPECT_EQ(status["observedGeneration"], 3);
   EXPECT_EQ(status["provider"], StatusTree({{"uid", "u-1"}, {"present", true}, {"ready", true}}));
   EXPECT_FALSE(status.contains("unmetCriteria"));
+  EXPECT_EQ(status["remainingObjects"], 0);
+  EXPECT_EQ(status["deferredDeletionsCount"], 0);
   EXPECT_EQ(brief("Satisfied"), "True CriteriaMet");
   EXPECT_EQ(brief("ProviderReady"), "True PodsReady");
   EXPECT_EQ(brief("Enforced"), "Unknown ProbePending");
@@ -179,6 +181,7 @@ TEST_F(StatusOfTest, OfCriteriaThatDoNot) {
   EXPECT_EQ(first["examples"][9], "coolresources.my.crd.group/i20");
   EXPECT_EQ(status["unmetCriteria"][1]["field"], "spec.criteria[1]");
   EXPECT_EQ(status["unmetCriteria"][1]["count"], 1);
+  EXPECT_EQ(status["remainingObjects"], 21);
 }
 
 TEST_F(StatusOfTest, OfATypeThatMayNotBeRead) {
@@ -187,7 +190,12 @@ TEST_F(StatusOfTest, OfATypeThatMayNotBeRead) {
   write();
   EXPECT_EQ(brief("Satisfied"), "Unknown CriterionUnknown");
   EXPECT_EQ(brief("Degraded"), "True TypeForbidden");
-  EXPECT_EQ(message("Degraded"), "lastout is not allowed to list coolresources.my.crd.group");
+  EXPECT_EQ(message("Degraded"),
+            "lastout is not allowed to list coolresources.my.crd.group; let lastout's accounts get, list and "
+            "watch them, by a "
+            "ClusterRole with the label lastout.dev/aggregate-to-reads: \"true\", which Kubernetes adds to "
+            "ClusterRole "
+            "lastout-reads");
   EXPECT_EQ(status["unmetCriteria"][0]["count"], 0);
   EXPECT_FALSE(status["unmetCriteria"][0].contains("examples"));
   view.know(kCools, Knowledge::Stale);
@@ -236,6 +244,135 @@ TEST_F(StatusOfTest, OfCriteriaThatMeanNothing) {
   view.understandAgain();
   EXPECT_EQ(write()["seenTypes"], StatusTree({"coolresources.my.crd.group"}));
   EXPECT_EQ(brief("Satisfied"), "True CriteriaMet") << "it was there, and nothing of it is left";
+}
+
+// The criterion names "a/b", which no instance carries.
+class NamesKnown : public StatusOfTest {
+ public:
+  NamesKnown() { putProvider(); }
+  void nameFinalizer(const std::string& name, const std::string& resource = "coolresources") {
+    StatusTree service = StatusTree::parse(kServiceText);
+    service["spec"]["criteria"][0]["finalizer"]["finalizerName"] = name;
+    service["spec"]["criteria"][0]["finalizer"]["resource"] = resource;
+    service["status"] = status;
+    guard(service);
+  }
+  std::string written() {
+    write();
+    return brief("NamesKnown");
+  }
+};
+
+TEST_F(NamesKnown, IsFalseOfAMisspeltFinalizer) {
+  nameFinalizer("my.crd.group/super-importnat");
+  put(kCools, "", "i", "i", {"my.crd.group/super-important"});
+  EXPECT_EQ(written(), "False FinalizerNeverSeen");
+  EXPECT_EQ(message("NamesKnown"),
+            "spec.criteria[0]: no coolresources.my.crd.group was ever seen with finalizer "
+            "my.crd.group/super-importnat, so it keeps nothing; did you mean "
+            "\"my.crd.group/super-important\"?");
+  EXPECT_FALSE(status.contains("seenFinalizers"));
+  nameFinalizer("my.crd.group/super-important");
+  EXPECT_EQ(written(), "True FinalizersSeen");
+  nameFinalizer("my.crd.group/super-importnat");
+  EXPECT_EQ(written(), "False FinalizerNeverSeen");
+  put(kCools, "", "j", "j", {"my.crd.group/super-importnat"});
+  EXPECT_EQ(written(), "True FinalizersSeen") << "both names are in use";
+}
+
+TEST_F(NamesKnown, IsFalseOfAMisspeltBuiltInFinalizer) {
+  nameFinalizer("kubernetes.io/pvc-protecton");
+  put(kCools, "", "i", "i", {std::string(kube::kPvcProtectionFinalizer)});
+  EXPECT_EQ(written(), "False FinalizerNeverSeen");
+}
+
+TEST_F(NamesKnown, IsUnknownWhileAnotherControllersFinalizerAloneIsCarried) {
+  nameFinalizer("my.crd.group/clean-up");
+  put(kCools, "", "i", "i", {"my.crd.group/back-up", "other.example.com/clean-up"});
+  EXPECT_EQ(written(), "Unknown FinalizerNotSeenYet");
+}
+
+// Both are meant, and one of them is in use.
+TEST_F(NamesKnown, IsUnknownOfANameThatIsNearToThatOfAnotherCriterion) {
+  StatusTree service = StatusTree::parse(kServiceText);
+  service["spec"]["criteria"][1] = service["spec"]["criteria"][0];
+  service["spec"]["criteria"][1]["finalizer"]["finalizerName"] = "a/c";
+  guard(service);
+  put(kCools, "", "i", "i", {"a/b"});
+  EXPECT_EQ(written(), "Unknown FinalizerNotSeenYet");
+  EXPECT_EQ(status["seenFinalizers"].size(), 1U);
+}
+
+TEST_F(NamesKnown, IsUnknownBeforeTheOperatorHasStarted) {
+  put(kCools, "", "i", "i");
+  EXPECT_EQ(written(), "Unknown FinalizerNotSeenYet");
+  put(kCools, "", "i", "i", {"a/b"});
+  EXPECT_EQ(written(), "True FinalizersSeen");
+}
+
+// Another operator's name is near, and the process that saw the finalizer has ended.
+TEST_F(NamesKnown, StaysTrueAtTheEndOfATeardown) {
+  put(kCools, "", "i", "i", {"my.crd.group/super-important"});
+  nameFinalizer("my.crd.group/super-important");
+  EXPECT_EQ(written(), "True FinalizersSeen");
+  EXPECT_EQ(status["seenFinalizers"],
+            StatusTree::parse(R"([{"group":"my.crd.group","resource":"coolresources",
+                                        "finalizerName":"my.crd.group/super-important"}])"));
+  const StatusTree before = status;
+  view.forget(kCools);
+  nameFinalizer("none/such");
+  nameFinalizer("my.crd.group/super-important");
+  status = before;
+  view.know(kCools, Knowledge::Synced);
+  put(kCools, "", "i", "i", {"my.crd.group/super-imported"});
+  EXPECT_EQ(written(), "True FinalizersSeen");
+  status.erase("seenFinalizers");
+  EXPECT_EQ(written(), "False FinalizerNeverSeen") << "only the status remembers it";
+}
+
+TEST_F(NamesKnown, IsTrueOfAFinalizerThatCameAndWentBetweenTwoStatuses) {
+  put(kCools, "", "i", "i", {"a/b"});
+  put(kCools, "", "i", "i", {"a/bb"});
+  EXPECT_EQ(written(), "True FinalizersSeen");
+}
+
+TEST_F(NamesKnown, IsUnknownWithoutInstances) {
+  EXPECT_EQ(written(), "Unknown FinalizerNotSeenYet");
+  EXPECT_EQ(message("NamesKnown"),
+            "spec.criteria[0]: no coolresources.my.crd.group was seen with finalizer a/b yet");
+}
+
+TEST_F(NamesKnown, IsUnknownOfBuiltInFinalizers) {
+  nameFinalizer("orphans");
+  put(kCools, "", "i", "i", {std::string(kube::kOrphanFinalizer), std::string(kube::kForegroundFinalizer)},
+      true);
+  EXPECT_EQ(written(), "Unknown FinalizerNotSeenYet");
+  nameFinalizer(std::string(kube::kPvcProtectionFinalizer));
+  put(kCools, "", "i", "i", {std::string(kube::kPvProtectionFinalizer)});
+  EXPECT_EQ(written(), "Unknown FinalizerNotSeenYet");
+}
+
+TEST_F(NamesKnown, IsUnknownOfATypeThatIsNotKnown) {
+  nameFinalizer("a/c");
+  put(kCools, "", "i", "i", {"a/b"});
+  view.know(kCools, Knowledge::Stale);
+  EXPECT_EQ(written(), "Unknown FinalizerNotSeenYet");
+}
+
+TEST_F(NamesKnown, IsTrueWithoutFinalizers) {
+  StatusTree service = StatusTree::parse(kServiceText);
+  service["spec"]["criteria"].erase(0);
+  guard(service);
+  EXPECT_EQ(written(), "True NoFinalizers");
+}
+
+// What others write there is no reason to fail.
+TEST_F(NamesKnown, IsNotDisturbedByAStatusOfOthers) {
+  for (const char* seen : {"7", "[7, {}]", "{}"}) {
+    status["seenFinalizers"] = StatusTree::parse(seen);
+    EXPECT_EQ(written(), "Unknown FinalizerNotSeenYet");
+    EXPECT_FALSE(status.contains("seenFinalizers"));
+  }
 }
 
 TEST_F(StatusOfTest, OfATypeThatIsNotListedYet) {
@@ -363,6 +500,22 @@ TEST_F(StatusOfTest, APatchTakesAwayWhatIsNoLongerSo) {
   EXPECT_EQ(*statusPatch(standing, wanted),
             StatusTree({{"provider", {{"uid", "a"}, {"present", false}, {"replacedBy", nullptr}}},
                         {"unmetCriteria", nullptr}}));
+}
+
+TEST_F(StatusOfTest, CountsTheDeletionsThatItRecords) {
+  StatusTree service = StatusTree::parse(kServiceText);
+  for (const char* name : {"d", "e"})
+    service["status"]["deferredDeletions"].push_back({{"group", "apps"},
+                                                      {"resource", "deployments"},
+                                                      {"namespace", "n"},
+                                                      {"name", name},
+                                                      {"uid", name},
+                                                      {"requestedBy", "agent"},
+                                                      {"requestedAt", "2026-11-29T10:00:00Z"}});
+  const StatusTree without = write();
+  guard(service);
+  EXPECT_EQ(write()["deferredDeletionsCount"], 2);
+  EXPECT_FALSE(isPressing(without, status));
 }
 
 TEST_F(StatusOfTest, CountsAndWordsArePressingToNobody) {

@@ -201,13 +201,35 @@ TEST_F(ConfirmingReadsTest, FindNothingOnTheLastPage) {
 TEST_F(ConfirmingReadsTest, LeaveOutWhatTheConditionDoes) {
   answerWith([](const std::string&) { return list(item("a", "example.com/f"), ""); });
   graph::Condition outside = carriers();
-  outside.exceptNamespace = "default";
+  outside.scope = kube::NamespaceScope::outside("default");
   const auto left = holderOf(outside);
   ASSERT_TRUE(left) << left.error().message;
   EXPECT_FALSE(*left) << "all of them are in that namespace";
-  outside.exceptNamespace = "op";
+  outside.scope = kube::NamespaceScope::outside("op");
   EXPECT_TRUE(holderOf(outside).value());
   EXPECT_TRUE(holderOf(carriers()).value());
+}
+
+// Two lists would be of two moments, between which a holder may come in one namespace, and go in the other.
+TEST_F(ConfirmingReadsTest, ListTheOneNamespaceThatAConditionNames) {
+  std::mutex mutex;
+  std::vector<std::string> asked;
+  answerWith([&](const std::string& target) {
+    const std::scoped_lock lock(mutex);
+    asked.push_back(target.substr(0, target.find('?')));
+    return list(item("a", "example.com/f"), "");
+  });
+  graph::Condition within = carriers();
+  const auto isHeldIn = [&](std::set<std::string> names) {
+    within.scope = kube::NamespaceScope::within(std::move(names));
+    return holderOf(within).value().has_value();
+  };
+  EXPECT_TRUE(isHeldIn({"default"}));
+  EXPECT_FALSE(isHeldIn({"a"}));
+  EXPECT_TRUE(isHeldIn({"a", "default"}));
+  EXPECT_FALSE(isHeldIn({"a", "b"}));
+  EXPECT_THAT(asked, ElementsAre("/api/v1/namespaces/default/configmaps", "/api/v1/namespaces/a/configmaps",
+                                 "/api/v1/configmaps", "/api/v1/configmaps"));
 }
 
 TEST_F(ConfirmingReadsTest, DoNotBelieveAListThatIsCutOff) {
@@ -215,6 +237,24 @@ TEST_F(ConfirmingReadsTest, DoNotBelieveAListThatIsCutOff) {
     return "HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n{\"kind\":\"ConfigMapList\",\"items\":[]    ";
   });
   EXPECT_FALSE(holderOf(carriers(), seconds(2)));
+}
+
+// Nobody knows which finalizers it has, and most need not be read.
+TEST_F(ConfirmingReadsTest, DoNotPassOverAnObjectThatCannotBeRead) {
+  const auto spoilt = [](const std::string& finalizer) {
+    return R"({"metadata":{"namespace":"a","name":"b","resourceVersion":"7","finalizers":{"x":")" +
+           finalizer + R"("}}})";
+  };
+  answerWith([&](const std::string&) { return list(item("a", "") + "," + spoilt("example.com/f"), ""); });
+  const auto holder = holderOf(carriers());
+  ASSERT_FALSE(holder);
+  EXPECT_THAT(holder.error().message, HasSubstr("reading configmaps: a/b cannot be read: "));
+  answerWith([&](const std::string&) {
+    return list(spoilt("example.com/f") + "," + item("a", "example.com/f"), "");
+  });
+  EXPECT_TRUE(holderOf(carriers()).value()) << "another one holds it";
+  answerWith([&](const std::string&) { return list(spoilt("example.com/g"), ""); });
+  EXPECT_FALSE(holderOf(carriers()).value()) << "it is not in its text";
 }
 
 TEST_F(ConfirmingReadsTest, TellAnObjectThatIsGoneFromATypeThatIs) {
@@ -287,6 +327,34 @@ TEST_F(ConfirmingReadsTest, NothingIsBelievedOfAnApiServerThatFails) {
   client::Discovery found = discovery();
   found.gaps.push_back({"example.com", "", "the API server behind it is away"});
   view.discovered(std::move(found), steady_clock::now());
+  EXPECT_FALSE(holderOf(thing));
+}
+
+// One that starts may answer 404 for what it serves in the place of the CRD.
+TEST_F(ConfirmingReadsTest, AnotherApiServerMayServeATypeWhoseCrdHasGone) {
+  serveThings();
+  tellDefinition("things.example.com");
+  client::Discovery found = discovery();
+  client::DiscoveredType apis = found.served.at(kConfigMaps);
+  apis.type = *found.types.find(kube::kApiServices);
+  found.served.emplace(kube::kApiServices, apis);
+  found.gaps.push_back({"example.com", "v1", "404 page not found", true});
+  view.discovered(std::move(found), steady_clock::now());
+  std::string service = R"(,"service":{"namespace":"default","name":"api"})";
+  int status = 200;
+  answerWith([&](const std::string& target) {
+    if (target.find("customresourcedefinitions") != std::string::npos)
+      return notFound(R"(customresourcedefinitions \"things.example.com\" not found)");
+    if (target.find("apiservices") == std::string::npos) return answer(404, "404 page not found");
+    const std::string meta = R"({"metadata":{"name":"v1.example.com","uid":"u","resourceVersion":"7"},)";
+    return status == 200 ? list(meta + R"("spec":{"group":"example.com","version":"v1")" + service + "}}", "")
+                         : answer(status, "no");
+  });
+  const graph::Condition thing = existence(kReadThings, "x");
+  EXPECT_FALSE(holderOf(thing));
+  service.clear();
+  EXPECT_TRUE(holderOf(thing)) << "the API server itself would serve it, and does not";
+  status = 403;
   EXPECT_FALSE(holderOf(thing));
 }
 

@@ -22,7 +22,9 @@ using lastout::testing::objectOf;
 using lastout::testing::ownerLabels;
 using lastout::testing::ServerWorld;
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 constexpr const char* kClaims = "/api/v1/namespaces/inst/persistentvolumeclaims";
@@ -287,6 +289,20 @@ TEST_F(PolicyReviewerTest, DeniesADeletionUntilPoliciesAreKnown) {
   EXPECT_EQ(denied["status"]["details"]["causes"][0]["reason"], "ProtectionUnknown");
 }
 
+// Their writes are reviewed for the sake of warnings; no policy is about policies.
+TEST_F(PolicyReviewerTest, LetsPoliciesBeWrittenUntilTheyAreKnown) {
+  follow();
+  const Json after = {{"apiVersion", "lastout.dev/v1alpha1"},
+                      {"kind", "DeletionPolicy"},
+                      {"metadata", {{"name", "p"}, {"uid", "u"}}},
+                      {"spec", Json::object()}};
+  Json before = after;
+  before["metadata"]["annotations"] = {{"kubectl.kubernetes.io/last-applied-configuration", "{}"}};
+  EXPECT_TRUE(reviewUpdate({protection::deletionPolicyType(), "", "p"},
+                           {{"oldObject", before}, {"object", after}})["allowed"]
+                  .get<bool>());
+}
+
 TEST_F(PolicyReviewerTest, CascadingProtectsWhileSomethingIsActiveBelow) {
   const Json cascading = {{"policy.kruise.io/delete-protection", "Cascading"}};
   create(kSpaces, objectOf("v1", "Namespace", "shop", cascading));
@@ -519,6 +535,69 @@ TEST_F(AllInTheWebhook, ReviewsAndBruteForceAgree) {
     }
   }
   EXPECT_GT(denied, kReviewedPolicies / 4);
+}
+
+// The writer of a policy is told at once what protects less than it says.
+class WrittenPolicies : public AllInTheWebhook {
+ public:
+  static Json policy(const Json& spec) {
+    return objectOf("lastout.dev/v1alpha1", "DeletionPolicy", "p", spec);
+  }
+  static Json about(const Json& resources) {
+    Json made = policy(Json::object());
+    made["spec"] = {{"objects", {{{"resources", resources}}}},
+                    {"when", {{{"label", "example.com/protect"}}}}};
+    return made;
+  }
+  std::vector<std::string> warnings(const Json& after, const Json& before = nullptr) {
+    Json request = {{"operation", before.is_null() ? "CREATE" : "UPDATE"},
+                    {"kind", {{"group", "lastout.dev"}, {"version", "v1alpha1"}, {"kind", "DeletionPolicy"}}},
+                    {"userInfo", masterUser()},
+                    {"object", after}};
+    if (!before.is_null()) request["oldObject"] = before;
+    const Json response = reviewUpdate({protection::deletionPolicyType(), "", "p"}, request);
+    EXPECT_EQ(response["allowed"], true) << response.dump();
+    return response.value("warnings", std::vector<std::string>());
+  }
+};
+
+TEST_F(WrittenPolicies, WarnOfTypesThatTheClusterDoesNotServe) {
+  create(kDefinitionsPath, definition("example.com", "widgets", "Widget", "Namespaced"));
+  followAll();
+  waitUntil([this] { return view.find({"example.com", "widgets"}).has_value(); });
+  const Json misspelt =
+      about({{{"group", "example.com"}, {"resource", "widget"}}, {{"resource", "configmaps"}}});
+  const std::string sentence =
+      "spec.objects: the cluster serves no widget.example.com; did you mean \"widgets.example.com\"?";
+  EXPECT_THAT(warnings(misspelt), ElementsAre(sentence));
+  const Json right =
+      about({{{"group", "example.com"}, {"resource", "widgets"}}, {{"group", "*"}, {"resource", "*"}}});
+  EXPECT_THAT(warnings(right), IsEmpty());
+  EXPECT_THAT(warnings(misspelt, right), ElementsAre(sentence));
+  Json labelled = misspelt;
+  labelled["metadata"]["labels"] = {{"team", "a"}};
+  EXPECT_THAT(warnings(labelled, misspelt), IsEmpty()) << "it was told of before";
+}
+
+TEST_F(WrittenPolicies, WarnOfWhatIsNotUnderstood) {
+  followAll();
+  const std::vector<std::string> told = warnings(about({{{"group", "*"}, {"resource", "*/*"}}}));
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_THAT(told.front(),
+              AllOf(HasSubstr("spec.objects[0].resources[0].resource names a subresource"),
+                    HasSubstr("until that is corrected lastout does not understand the policy")));
+}
+
+// Nothing is said that may be wrong a moment later.
+TEST_F(WrittenPolicies, AreNotWarnedOfWhatNobodyKnows) {
+  followAll();
+  const kube::ObjectKey key{protection::deletionPolicyType(), "", "p"};
+  EXPECT_FALSE(reviewUpdate(key, {{"operation", "UPDATE"},
+                                  {"subResource", "status"},
+                                  {"object", about({{{"resource", "widget"}}})},
+                                  {"oldObject", about({{{"resource", "configmaps"}}})}})
+                   .contains("warnings"))
+      << "its status alone is written";
 }
 
 TEST_F(AllInTheWebhook, AProtectingLabelIsNotTakenAwayThroughASubresource) {

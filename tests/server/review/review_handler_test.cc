@@ -397,10 +397,10 @@ TEST_F(ReviewHandlerTest, TheFirstServiceIsToldThatItsProviderIsMissing) {
   follow();
   waitFor({"lastout.dev", "criticalservices"}, Knowledge::Synced);
   Json service = criticalService();
-  EXPECT_THAT(reviewService(nullptr, service).dump(), Not(HasSubstr("is not there")));
+  EXPECT_THAT(reviewService(nullptr, service).dump(), Not(HasSubstr("does not exist")));
   service["spec"]["provider"]["name"] = "providr";
   EXPECT_THAT(reviewService(nullptr, service)["warnings"].dump(),
-              HasSubstr("spec.provider: deployments.apps/default/providr is not there"));
+              HasSubstr("spec.provider: deployments.apps/default/providr does not exist"));
 }
 
 TEST_F(ReviewHandlerTest, ScalingToZeroIsGuardedWhereThatIsAskedFor) {

@@ -140,10 +140,9 @@ class AskedRightsTest : public ::testing::Test {
       status_ = status;
       body_ = body.dump();
     }
-    const Json user = {
-        {"username", "jane"}, {"uid", "7"}, {"groups", {"ops"}}, {"extra", {{"scopes", {"a"}}}}};
-    return rights->lacking(user.dump(),
-                           {{"delete", {{"", "namespaces"}, "", "default"}}, {"patch", kProvider}},
+    const std::string user =
+        Json{{"username", "jane"}, {"uid", "7"}, {"groups", {"ops"}}, {"extra", {{"scopes", {"a"}}}}}.dump();
+    return rights->lacking(&user, {{"delete", {{"", "namespaces"}, "", "default"}}, {"patch", kProvider}},
                            std::chrono::steady_clock::now() + std::chrono::hours(1));
   }
   std::vector<Json> asked() {
@@ -208,7 +207,8 @@ TEST_F(AskedRightsTest, AreNotKnownWhereTheApiServerDoesNotSay) {
 }
 
 TEST_F(AskedRightsTest, AreNotAskedForWhenNoTimeIsLeft) {
-  const auto late = rights->lacking("{}", {{"patch", kProvider}}, std::chrono::steady_clock::now());
+  const std::string user = "{}";
+  const auto late = rights->lacking(&user, {{"patch", kProvider}}, std::chrono::steady_clock::now());
   ASSERT_FALSE(late);
   EXPECT_THAT(late.error().message, HasSubstr("took too long"));
   EXPECT_TRUE(asked().empty());

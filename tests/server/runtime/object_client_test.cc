@@ -61,6 +61,37 @@ TEST_F(ObjectClientTest, OfWhatIsNotServedThereIsNone) {
   EXPECT_EQ(objects.readMetadata(std::string(kMaps) + "/nothing").value(), std::nullopt);
 }
 
+// Tells of the object map-1 in a way that nobody can read.
+struct SpoilingServer final : client::ApiServer {
+  explicit SpoilingServer(client::ApiServer& cluster) : cluster(cluster) {}
+  kube::Result<client::ApiAnswer> exchange(const client::ApiRequest& request, const Take& take) override {
+    return cluster.exchange(request, [&](int status, std::string_view piece) {
+      std::string body(piece);
+      if (const size_t at = body.find(R"("name":"map-1")"); at != std::string::npos)
+        body.insert(at, R"("finalizers":7,)");
+      return take(status, body);
+    });
+  }
+  void stop() override {}
+
+  client::ApiServer& cluster;
+};
+
+TEST_F(ObjectClientTest, AnObjectThatCannotBeReadHidesNoOther) {
+  createMaps(3);
+  SpoilingServer spoiling(server);
+  const auto listed = ObjectClient(spoiling, patience)
+                          .list({kMaps, client::Content::Metadata, 2, "of=test"},
+                                [this](const std::vector<client::StreamedObject>& page) {
+                                  for (const client::StreamedObject& object : page)
+                                    names.push_back(object.meta.name);
+                                });
+  ASSERT_FALSE(listed);
+  EXPECT_EQ(listed.error().why,
+            "default/map-1 cannot be read: metadata.finalizers must be a list, not an integer");
+  EXPECT_THAT(names, ElementsAre("map-0", "map-2"));
+}
+
 // Busy, failing, or away: each passes.
 TEST_F(ObjectClientTest, WhatMayPassIsAskedAgain) {
   createMaps(1);

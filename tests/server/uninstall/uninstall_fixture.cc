@@ -83,18 +83,28 @@ void UninstallTest::renew(const std::string& holder) {
   patch(kOwnLease, {{"spec", {{"holderIdentity", holder}, {"renewTime", renewTimeAt(++renewals)}}}});
 }
 
-void UninstallTest::lockTheWebhook() {
+void UninstallTest::lock(const std::string& name) {
   std::ifstream file("deploy/validating-admission-policies.yaml");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto documents = kube::parseYaml(text, "policies");
   ASSERT_TRUE(documents);
   for (const kube::Value& document : *documents) {
     const Json object = kube::toJson(document);
-    if (object["metadata"]["name"] != "lastout-configuration") continue;
+    if (object["metadata"]["name"] != name) continue;
     const bool isBinding = object["kind"] == "ValidatingAdmissionPolicyBinding";
     create(std::string("/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic") +
                (isBinding ? "ybindings" : "ies"),
            object);
+  }
+}
+
+void UninstallTest::createDeployments() {
+  for (const std::string role : {"webhook", "controller"}) {
+    Json deployment = ownDeployment();
+    deployment["metadata"]["name"] = "lastout-" + role;
+    deployment["spec"]["selector"]["matchLabels"]["app.kubernetes.io/component"] = role;
+    deployment["spec"]["template"]["metadata"]["labels"]["app.kubernetes.io/component"] = role;
+    create("/apis/apps/v1/namespaces/lastout/deployments", deployment);
   }
 }
 
@@ -106,6 +116,10 @@ bool UninstallTest::run() {
   const auto isDone = uninstall(server, options);
   EXPECT_TRUE(isDone) << isDone.error().message;
   return isDone.value_or(false);
+}
+
+int UninstallTest::statusOfDelete(const std::string& path) {
+  return ask({.method = "DELETE", .target = path, .body = {}, .headers = {}}).status;
 }
 
 Json UninstallTest::finalizersOf(const std::string& path) {
@@ -133,7 +147,8 @@ Json UninstallTest::webhook() const {
   WebhookConfiguration configuration;
   configuration.address = {"https://127.0.0.1:1", "", "", 443, authority.certificate};
   configuration.ownNamespace = "lastout";
-  configuration.objects = {{{{"apps", "deployments"}, "app", "p"}}, {}, {{"apps", "deployments"}}};
+  configuration.objects = {
+      {{{"apps", "deployments"}, "app", "p"}, kube::namespaceKey("lastout")}, {}, {{"apps", "deployments"}}};
   return toJson(configuration);
 }
 

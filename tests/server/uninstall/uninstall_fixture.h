@@ -26,6 +26,8 @@ inline constexpr const char* kWayOut = "kubectl delete validatingwebhookconfigur
 
 inline constexpr const char* kOwnLock =
     "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/lastout-configuration";
+inline constexpr const char* kInstallationBinding =
+    "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/lastout-installation";
 
 class UninstallTest : public lastout::testing::ScriptedWorld {
  public:
@@ -38,11 +40,14 @@ class UninstallTest : public lastout::testing::ScriptedWorld {
   void createSecret(const Json& data);
   void createWork(const std::string& name, const Json& finalizers);
   void renew(const std::string& holder);
-  // As deploy/ does it.
-  void lockTheWebhook();
+  // The policy and binding of that name, as deploy/ has them.
+  void lock(const std::string& name);
+  // Both of deploy/, beside the former one.
+  void createDeployments();
 
   bool run();
   Json finalizersOf(const std::string& path);
+  int statusOfDelete(const std::string& path);
   void expectNothingHoldsOrDenies();
 
   static Json ownDeployment();

@@ -69,9 +69,6 @@ class UninstallPoliciesTest : public UninstallTest {
   void label(const std::string& path) {
     patch(path, {{"metadata", {{"labels", {{"example.com/protect", "x"}}}}}});
   }
-  int statusOfDelete(const std::string& path) {
-    return ask({.method = "DELETE", .target = path, .body = {}, .headers = {}}).status;
-  }
   void refuseTo(const std::string& method, const std::string& path, int status = 403) {
     server.rule = [=](const client::ApiRequest& request) {
       return request.method == method && request.target.starts_with(path) ? std::optional(status)
@@ -113,10 +110,11 @@ TEST_F(UninstallPoliciesTest, LeavesThePoliciesAndSaysHowToRemoveThem) {
          kube::toJson(kube::parseYaml(*kube::readFile("deploy/crd/deletionpolicies.yaml"), "")->front()));
   EXPECT_TRUE(run());
   EXPECT_TRUE(isThere(kStandingPolicies + "/denies") && isThere(kStandingPolicies + "/holds"));
-  EXPECT_THAT(told, IsSupersetOf({"  2 DeletionPolicies, which protect nothing now, whatever the status says",
-                                  "  the CustomResourceDefinition of DeletionPolicies",
-                                  "  kubectl delete deletionpolicies --all            DeletionPolicies "
-                                  "alone"}));
+  EXPECT_THAT(told, IsSupersetOf(
+                        {"  2 DeletionPolicies, whose objects nothing protects now, whatever the status says",
+                         "  the CustomResourceDefinition of DeletionPolicies",
+                         "  kubectl delete deletionpolicies --all            DeletionPolicies "
+                         "alone"}));
   remove("/api/v1/namespaces/lastout");
   EXPECT_TRUE(run());
   EXPECT_EQ(told.back(), "  kubectl delete crd deletionpolicies.lastout.dev");
@@ -135,15 +133,16 @@ TEST_F(UninstallPoliciesTest, ADryRunTellsEachThingAndChangesNothing) {
   options.dryRun = true;
   EXPECT_TRUE(run());
   EXPECT_THAT(server.writes, IsEmpty());
-  EXPECT_THAT(told,
-              IsSupersetOf({std::string(kBindingName) + "lastout-policy-denies: would be deleted",
-                            std::string(kBindingName) + "lastout-force-holds: would be deleted",
-                            std::string(kMadeName) + "lastout-policy-denies: would be deleted",
-                            std::string(kMadeName) + "lastout-force-holds: would be deleted",
-                            std::string("configmaps/default/held: would be freed of example.com/held"),
-                            std::string("It would leave:"),
-                            std::string("  2 DeletionPolicies, which would protect nothing then, whatever "
-                                        "the status says")}));
+  EXPECT_THAT(
+      told,
+      IsSupersetOf({std::string(kBindingName) + "lastout-policy-denies: would be deleted",
+                    std::string(kBindingName) + "lastout-force-holds: would be deleted",
+                    std::string(kMadeName) + "lastout-policy-denies: would be deleted",
+                    std::string(kMadeName) + "lastout-force-holds: would be deleted",
+                    std::string("configmaps/default/held: would be freed of example.com/held"),
+                    std::string("It would leave:"),
+                    std::string("  2 DeletionPolicies, whose objects nothing would protect then, whatever "
+                                "the status says")}));
 }
 
 // Its DELETE was accepted, and somebody counts on what lastout does before it lets the object go.

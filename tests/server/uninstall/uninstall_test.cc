@@ -45,7 +45,7 @@ TEST_F(UninstallTest, LeavesNothingThatHoldsOrDenies) {
 // Whoever may not open it is told why the webhook stays.
 TEST_F(UninstallTest, OpensTheLockOfItsWebhook) {
   install();
-  lockTheWebhook();
+  lock("lastout-configuration");
   server.rule = [](const client::ApiRequest& request) -> std::optional<int> {
     if (request.method == "DELETE" && request.target.starts_with(kOwnLock)) return 403;
     return std::nullopt;
@@ -65,7 +65,7 @@ TEST_F(UninstallTest, OpensTheLockOfItsWebhook) {
 
 TEST_F(UninstallTest, SaysThatTheLockIsOpenWhenTheWebhookStays) {
   install();
-  lockTheWebhook();
+  lock("lastout-configuration");
   server.rule = [this](const client::ApiRequest& request) -> std::optional<int> {
     if (request.method == "DELETE" && request.target.starts_with(kOwnWebhook) && !isThere(kOwnLock))
       return 500;
@@ -80,11 +80,70 @@ TEST_F(UninstallTest, SaysThatTheLockIsOpenWhenTheWebhookStays) {
 
 TEST_F(UninstallTest, ADryRunNamesTheLockOfItsWebhook) {
   install();
-  lockTheWebhook();
+  lock("lastout-configuration");
   options.dryRun = true;
   EXPECT_TRUE(run());
   EXPECT_THAT(told, Contains(HasSubstr("lastout-configuration: would be deleted, unless its policy lets this "
                                        "account delete validatingwebhookconfigurations")));
+}
+
+// While the configuration guards a Namespace, API servers deny the deletion of what answers them.
+TEST_F(UninstallTest, OpensTheLockOfItsDeployments) {
+  install();
+  createDeployments();
+  lock("lastout-installation");
+  EXPECT_EQ(statusOfDelete("/apis/apps/v1/namespaces/lastout/deployments/lastout-webhook"), 403);
+  server.rule = [](const client::ApiRequest& request) -> std::optional<int> {
+    if (request.method == "DELETE" && request.target.starts_with(kInstallationBinding)) return 403;
+    return std::nullopt;
+  };
+  EXPECT_FALSE(run());
+  EXPECT_THAT(complaints, Contains(HasSubstr("lastout-installation: cannot be deleted, a right is missing")));
+  EXPECT_TRUE(isThere(kOwnWebhook));
+  server.allow();
+  EXPECT_TRUE(run());
+  EXPECT_THAT(told,
+              Contains("validatingadmissionpolicybindings.admissionregistration.k8s.io/lastout-installation: "
+                       "deleted"));
+  EXPECT_THAT(told, Contains("deployments.apps/lastout/lastout-webhook: deleted, and its Pods are gone"));
+  expectNothingHoldsOrDenies();
+}
+
+// API servers go on denying for a moment after the binding is gone.
+TEST_F(UninstallTest, AsksAgainWhileTheLockOfItsDeploymentsIsStillInForce) {
+  install();
+  createDeployments();
+  lock("lastout-installation");
+  const Json binding = {{"apiVersion", "admissionregistration.k8s.io/v1"},
+                        {"kind", "ValidatingAdmissionPolicyBinding"},
+                        {"metadata", {{"name", "late"}}},
+                        {"spec",
+                         {{"policyName", "lastout-installation"},
+                          {"validationActions", {"Deny"}},
+                          {"paramRef", {{"name", "lastout"}, {"parameterNotFoundAction", "Allow"}}}}}};
+  const std::string bindings = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
+  create(bindings, binding);
+  meanwhile = [&] {
+    if (!isThere(kInstallationBinding) && isThere(bindings + "/late")) remove(bindings + "/late");
+  };
+  EXPECT_TRUE(run());
+  EXPECT_FALSE(isThere(bindings + "/late"));
+  EXPECT_THAT(complaints, IsEmpty());
+  expectNothingHoldsOrDenies();
+}
+
+TEST_F(UninstallTest, ADryRunNamesTheLockOfItsDeploymentsOnce) {
+  install();
+  createDeployments();
+  lock("lastout-installation");
+  options.dryRun = true;
+  EXPECT_TRUE(run());
+  EXPECT_THAT(server.writes, IsEmpty());
+  EXPECT_EQ(std::ranges::count_if(
+                told, [](const std::string& line) { return line.find("lastout-installation") != line.npos; }),
+            1);
+  EXPECT_THAT(told, Contains(HasSubstr("lastout-installation: would be deleted, unless its policy lets this "
+                                       "account delete deployments.apps/lastout/lastout-controller")));
 }
 
 TEST_F(UninstallTest, HasNothingToDoTheSecondTime) {
@@ -132,13 +191,7 @@ TEST_F(UninstallTest, ADryRunChangesNothing) {
 // One for each role, as deploy/ has them; the former one may be there, too.
 TEST_F(UninstallTest, BothDeploymentsGo) {
   install();
-  for (const std::string role : {"webhook", "controller"}) {
-    Json deployment = ownDeployment();
-    deployment["metadata"]["name"] = "lastout-" + role;
-    deployment["spec"]["selector"]["matchLabels"]["app.kubernetes.io/component"] = role;
-    deployment["spec"]["template"]["metadata"]["labels"]["app.kubernetes.io/component"] = role;
-    create("/apis/apps/v1/namespaces/lastout/deployments", deployment);
-  }
+  createDeployments();
   EXPECT_TRUE(run());
   expectNothingHoldsOrDenies();
   for (const std::string name : {"lastout-webhook", "lastout-controller", "lastout"}) {
@@ -209,6 +262,22 @@ TEST_F(UninstallTest, WhatCannotBeUnderstoodIsDeferredToo) {
   EXPECT_THAT(server.writes, IsEmpty());
   EXPECT_THAT(told, ElementsAre("1 deletion is deferred, and lastout will not run it:",
                                 "  of criticalservices.lastout.dev/s 1 that cannot be understood"));
+  options.dropsDeferredDeletions = true;
+  EXPECT_TRUE(run());
+  expectNothingHoldsOrDenies();
+}
+
+// As lastout wrote it before status.deferredDeletions had its name.
+TEST_F(UninstallTest, WhatIsRecordedUnderTheFormerNameIsDeferredToo) {
+  install();
+  patch(std::string(kRecordingService) + "/status",
+        {{"status",
+          {{"putOff",
+            Json::array(
+                {{{"group", "apps"}, {"resource", "deployments"}, {"name", "provider"}, {"uid", "u"}}})}}}});
+  EXPECT_FALSE(run());
+  EXPECT_THAT(told, ElementsAre("1 deletion is deferred, and lastout will not run it:",
+                                "  deployments.apps/provider, asked for by "));
   options.dropsDeferredDeletions = true;
   EXPECT_TRUE(run());
   expectNothingHoldsOrDenies();
@@ -345,6 +414,45 @@ TEST_F(UninstallTest, ALeaseThatNobodyRenewsExpires) {
   EXPECT_TRUE(run());
   EXPECT_GE(now - begun, seconds(15 + 5));
   expectNothingHoldsOrDenies();
+}
+
+// Of the Deployments' Pods it is known that they have ended: their Lease need not expire.
+TEST_F(UninstallTest, TheLeaseOfAPodThatHasEndedIsNotWaitedFor) {
+  install();
+  const std::string pod = get(kOwnPods)["items"][0]["metadata"]["name"];
+  renew(pod + "_0123456789abcdef");
+  const auto begun = now;
+  EXPECT_TRUE(run());
+  EXPECT_LT(now - begun, seconds(15));
+  EXPECT_THAT(told, Contains("leases.coordination.k8s.io/lastout/lastout: deleted, as its holder \"" + pod +
+                             "_0123456789abcdef\" has ended"));
+  expectNothingHoldsOrDenies();
+}
+
+// Another may wait for it.
+TEST_F(UninstallTest, AStandbyThatTakesTheLeaseOfAPodThatHasEndedIsSeen) {
+  install();
+  const std::string pod = get(kOwnPods)["items"][0]["metadata"]["name"];
+  renew(pod + "_0123456789abcdef");
+  meanwhile = [&] {
+    if (!isThere(kOwnLease)) create(kOwnLeases, lease("standby_1"));
+  };
+  EXPECT_FALSE(run());
+  EXPECT_THAT(complaints, ElementsAre(HasSubstr("\"standby_1\" renews it"), HasSubstr(kWayOut)));
+  EXPECT_TRUE(isThere(kOwnWebhook));
+}
+
+// One of a dead node may still run, whatever its name.
+TEST_F(UninstallTest, TheLeaseOfAPodThatMayStillRunHasToExpire) {
+  install();
+  const std::string pod = get(kOwnPods)["items"][0]["metadata"]["name"];
+  patch(kOwnPods + ("/" + pod), {{"metadata", {{"finalizers", {"others.io/f"}}}}});
+  renew(pod + "_0123456789abcdef");
+  options.timeout = seconds(30);
+  meanwhile = [&] { renew(pod + "_0123456789abcdef"); };
+  EXPECT_FALSE(run());
+  EXPECT_THAT(complaints, Contains(HasSubstr("renews it")));
+  EXPECT_TRUE(isThere(kOwnWebhook));
 }
 
 // A standby outside of the cluster takes what the last holder has given back.

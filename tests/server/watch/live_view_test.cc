@@ -37,7 +37,7 @@ class LiveViewTest : public ::testing::Test {
   }
   // These types are served, and the groups of `gaps` could not be asked.
   void discover(std::initializer_list<kube::GroupResource> types,
-                std::initializer_list<const char*> gaps = {}) {
+                std::initializer_list<const char*> gaps = {}, bool isNotFound = false) {
     client::Discovery found;
     found.types = kube::ResourceMap::builtIn();
     for (const kube::GroupResource& type : types) {
@@ -47,7 +47,7 @@ class LiveViewTest : public ::testing::Test {
       if (found.types.find(type) == nullptr) found.types.add(served.type);
       found.served.emplace(type, served);
     }
-    for (const char* group : gaps) found.gaps.push_back({group, "", "it is away"});
+    for (const char* group : gaps) found.gaps.push_back({group, "", "it is away", isNotFound});
     view.discovered(std::move(found), now);
   }
   void define(const kube::GroupResource& type) {
@@ -129,6 +129,18 @@ TEST_F(LiveViewTest, ATypeWhoseCrdIsGoneIsAbsentWhateverReadingItAnswers) {
   discover({}, {"lastout.dev"});
   know(kServices, Told::State::Forbidden);
   EXPECT_EQ(standing(kServices), Known::Forbidden) << "what its group serves is not known";
+  discover({}, {"lastout.dev"}, true);
+  EXPECT_EQ(standing(kServices), Known::Absent) << "its group is named for a moment, and nobody serves it";
+  EXPECT_TRUE(view.wasDefined(kServices));
+}
+
+TEST_F(LiveViewTest, ATypeThatNeverHadACrdMayBeAwayWhereItsPathAnswers404) {
+  discover({kServices});
+  know(kServices, Told::State::Synced);
+  know(kServices, Told::State::NotServed);
+  discover({}, {"lastout.dev"}, true);
+  EXPECT_EQ(standing(kServices), Known::Unserved);
+  EXPECT_FALSE(view.wasDefined(kServices));
 }
 
 TEST_F(LiveViewTest, ATypeThatNeverHadACrdStaysForbidden) {

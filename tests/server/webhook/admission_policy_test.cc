@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "kube/well_known.h"
+#include "server/check/shipped_objects.h"
 #include "tests/support/server_world.h"
 #include "tests/support/shipped_policies.h"
 
@@ -14,7 +17,7 @@ namespace {
 
 using lastout::testing::Json;
 
-const std::string kPolicyName(deleteWhenFreeTerms().name);
+const std::string kPolicyName(kDeleteWhenFreePolicy);
 constexpr const char* kPolicies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
 constexpr const char* kPolicyBindings =
     "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings";
@@ -22,16 +25,13 @@ constexpr const char* kPolicyBindings =
 Json policyObject() { return lastout::testing::shippedPolicy(kPolicyName); }
 
 Json bindingObject() {
-  return {{"apiVersion", "admissionregistration.k8s.io/v1"},
-          {"kind", "ValidatingAdmissionPolicyBinding"},
-          {"metadata", {{"name", kPolicyName}}},
-          {"spec", {{"policyName", kPolicyName}, {"validationActions", {"Deny"}}}}};
+  return kube::toJson(shippedObject({kube::kValidatingAdmissionPolicyBindings, "", kPolicyName}).content);
 }
 
 class AdmissionPolicyTest : public lastout::testing::ServerWorld {
  public:
   bool isEnforced() {
-    AdmissionPolicy policy(access, deleteWhenFreeTerms(), [](Level, const std::string&) {});
+    AdmissionPolicy policy(access, kPolicyName, [](Level, const std::string&) {});
     const auto found = policy.look();
     EXPECT_TRUE(found) << found.error();
     return found && *found;
@@ -86,7 +86,7 @@ TEST_F(AdmissionPolicyTest, IsNotWhereItIsAboutLessOrSaysSomethingElse) {
                                          {"resources", {"*"}}}})}}}},
       {{"matchConditions", Json::array({{{"name", "never"}, {"expression", "false"}}})}},
       {{"variables", Json::array({{{"name", "name"}, {"expression", "'own'"}},
-                                  {{"name", "namespace"}, {"expression", "''"}}})}},
+                                  {{"name", "objectNamespace"}, {"expression", "''"}}})}},
       {{"validations", Json::array({{{"expression", "true"}}})}},
   };
   create(kPolicyBindings, bindingObject());
@@ -99,14 +99,6 @@ TEST_F(AdmissionPolicyTest, IsNotWhereItIsAboutLessOrSaysSomethingElse) {
   }
   create(kPolicies, policyObject());
   EXPECT_TRUE(isEnforced());
-}
-
-// lastout up keeps no such policy, and an API server does. Its binding may allow what has no parameters.
-TEST(PolicyTermsTest, AreNotThoseOfAPolicyWithParameters) {
-  Json policy = policyObject();
-  EXPECT_TRUE(says(kube::fromJson(policy), deleteWhenFreeTerms()));
-  policy["spec"]["paramKind"] = {{"apiVersion", "v1"}, {"kind", "ConfigMap"}};
-  EXPECT_FALSE(says(kube::fromJson(policy), deleteWhenFreeTerms()));
 }
 
 TEST_F(AdmissionPolicyTest, IsNotWhereItOnlyWarns) {

@@ -193,9 +193,10 @@ TEST_F(PolicyEntries, WebhooksThatAskTheSameAreOneAndOthersHaveNamesOfTheirOwn) 
                                               PolicyMode::ApiServer);
   std::vector<std::string> names;
   for (const json& webhook : makeWebhooks(configuration).declared.webhooks) names.push_back(webhook["name"]);
-  EXPECT_THAT(names, ElementsAre("criticalservices.lastout.dev", "deletionpolicies.lastout.dev",
-                                 "2.deletionpolicies.lastout.dev", "protect.example.com",
-                                 "2.protect.example.com", "sentinel.lastout.dev"));
+  EXPECT_THAT(names,
+              ElementsAre("criticalservices.lastout.dev", "deletionpolicies.lastout.dev",
+                          "2.deletionpolicies.lastout.dev", "protect.example.com", "2.protect.example.com",
+                          "policy-writes.lastout.dev", "sentinel.lastout.dev"));
 }
 
 // A held object's DELETE is accepted, whether lastout answers or not.

@@ -93,7 +93,7 @@ TEST_F(ProbeRecordTest, SaysWhatElseIsAskedAbout) {
     return record.enforcementFor(oneOf({kProbedDeployments})).message;
   };
   EXPECT_THAT(message(WebhookScope::Objects), ::testing::EndsWith("at the address that is known"));
-  EXPECT_THAT(message(WebhookScope::Namespaces), HasSubstr("all objects of these types in these namespaces"));
+  EXPECT_THAT(message(WebhookScope::Namespaces), HasSubstr("all objects of some types in some namespaces"));
   EXPECT_THAT(message(WebhookScope::Types),
               HasSubstr("all objects of these types, so that an outage denies"));
 }

@@ -136,13 +136,21 @@ TEST_F(WebhookKeeperTest, MakesItAndFollowsTheGuardedObjects) {
   keeper->start();
   keeper->setObjects({});
   Json made = waitUntilInForce();
-  EXPECT_THAT(namesOfWebhooks(made), ElementsAre("criticalservices.lastout.dev", "sentinel.lastout.dev"));
+  EXPECT_THAT(namesOfWebhooks(made), ElementsAre("criticalservices.lastout.dev", "policy-writes.lastout.dev",
+                                                 "sentinel.lastout.dev"));
   EXPECT_EQ(made["webhooks"][0]["rules"], Json::array({{{"operations", {"CREATE", "UPDATE", "DELETE"}},
                                                         {"apiGroups", {"lastout.dev"}},
                                                         {"apiVersions", {"*"}},
                                                         {"resources", {"criticalservices"}},
                                                         {"scope", "*"}}}))
       << "every CriticalService is guarded, also one that nobody has heard of yet";
+  const Json& warnings = webhookNamed(made, "policy-writes.lastout.dev");
+  EXPECT_EQ(warnings["rules"], Json::array({{{"operations", {"CREATE", "UPDATE"}},
+                                             {"apiGroups", {"lastout.dev"}},
+                                             {"apiVersions", {"*"}},
+                                             {"resources", {"deletionpolicies"}},
+                                             {"scope", "*"}}}));
+  EXPECT_EQ(warnings["failurePolicy"], "Ignore") << "an outage denies no policy";
 
   ReviewedObjects objects = reviewed({kDeployment});
   objects.scaled = {kDeployment};
@@ -153,7 +161,7 @@ TEST_F(WebhookKeeperTest, MakesItAndFollowsTheGuardedObjects) {
   keeper->setObjects(objects);
   made = waitUntilInForce();
   for (const Json& webhook : made["webhooks"]) {
-    EXPECT_EQ(webhook["failurePolicy"], "Fail");
+    EXPECT_EQ(webhook["failurePolicy"], webhook["name"] == "policy-writes.lastout.dev" ? "Ignore" : "Fail");
     EXPECT_EQ(webhook["timeoutSeconds"], 5);
     EXPECT_EQ(webhook["sideEffects"], "NoneOnDryRun");
     EXPECT_EQ(webhook["matchPolicy"], "Equivalent");
@@ -201,8 +209,9 @@ TEST_F(WebhookKeeperTest, AsksAboutTypesWhereItIsTold) {
   objects.scaled = {kDeployment};
   keeper->setObjects(objects);
   Json made = waitUntilInForce();
-  EXPECT_THAT(namesOfWebhooks(made), ElementsAre("criticalservices.lastout.dev", "deletions.lastout.dev",
-                                                 "namespaces.lastout.dev", "sentinel.lastout.dev"));
+  EXPECT_THAT(namesOfWebhooks(made),
+              ElementsAre("criticalservices.lastout.dev", "deletions.lastout.dev", "namespaces.lastout.dev",
+                          "policy-writes.lastout.dev", "sentinel.lastout.dev"));
   std::vector<std::string> types;
   for (const Json& rule : made["webhooks"][1]["rules"]) types.push_back(rule["resources"][0]);
   EXPECT_THAT(types,
@@ -246,7 +255,7 @@ TEST_F(WebhookKeeperTest, AnApiServerThatDropsConditionsIsAskedByType) {
   keeper->setObjects(reviewed({kDeployment}));
   EXPECT_THAT(namesOfWebhooks(waitUntilInForce()),
               ElementsAre("criticalservices.lastout.dev", "deletions.lastout.dev", "namespaces.lastout.dev",
-                          "sentinel.lastout.dev"));
+                          "policy-writes.lastout.dev", "sentinel.lastout.dev"));
   EXPECT_EQ(keeper->inForce()->scope, WebhookScope::Types);
   EXPECT_EQ(keeper->asksAbout(alone(kDeployment)), true);
   EXPECT_EQ(restored, 0) << "nobody else changed it";
@@ -299,7 +308,7 @@ TEST(ReviewedObjects, AreWhatACriticalServiceGuards) {
 // A type may be called as another webhook is, and as long as a name may be.
 TEST(WebhookEntries, HaveNamesOfTheirOwn) {
   ReviewedObjects objects;
-  for (const char* resource : {"sentinel", "criticalservices", "scale", "namespaces"})
+  for (const char* resource : {"sentinel", "criticalservices", "policy-writes", "scale", "namespaces"})
     objects.deleted.insert({{"", resource}, "app", "a"});
   objects.deleted.insert({{"deployments.apps", "scale"}, "app", "a"});
   objects.scaled.insert({{"apps", "deployments"}, "app", "a"});
@@ -357,9 +366,119 @@ TEST(WebhookEntries, AreDividedWhereAnExpressionWouldBeTooLong) {
   EXPECT_EQ(makeWebhooks(configuration).scope, WebhookScope::Namespaces) << "more than an API server stores";
   const Json wide = toJson(configuration);
   EXPECT_LT(wide.dump().size(), 1'100'000U);
-  EXPECT_EQ(wide["webhooks"][1]["namespaceSelector"]["matchExpressions"][0]["values"].size(), 12'000U);
+  const size_t whole = wide["webhooks"][1]["namespaceSelector"]["matchExpressions"][0]["values"].size();
+  EXPECT_GT(whole, 1'000U);
+  EXPECT_LT(whole, 12'000U) << "no more than it takes";
   add(12'000, 40'000);
   EXPECT_EQ(makeWebhooks(configuration).scope, WebhookScope::Types);
+}
+
+// CriticalServices of one writer, and one of another owner's.
+class CrowdedEntries : public ::testing::Test {
+ public:
+  CrowdedEntries() { configuration.address.url = "https://127.0.0.1:9443"; }
+
+  static criticalservice::CriticalService serviceIn(const std::string& space, const std::string& name) {
+    criticalservice::CriticalService service;
+    service.meta.name = name;
+    service.provider = {{"apps", "deployments"}, space, name};
+    return service;
+  }
+  void addVictim() {
+    admission::Dependencies needed;
+    for (int i = 0; i < 120; ++i)
+      needed.push_back({{kube::kSecrets, "victim", "secret-" + std::to_string(i)}, "", false});
+    configuration.objects.add(serviceIn("victim", "victim"), kube::ResourceMap::builtIn(), needed, "lastout");
+  }
+  void addInvented(int services, int secrets) {
+    for (int i = 0; i < services; ++i) {
+      admission::Dependencies needed;
+      for (int j = 0; j < secrets; ++j) {
+        const std::string number = std::to_string(100'000 + i * secrets + j);
+        needed.push_back({{kube::kSecrets, "tenant", number + std::string(247, 'x')}, "", false});
+      }
+      configuration.objects.add(serviceIn("tenant", "t" + std::to_string(i)), kube::ResourceMap::builtIn(),
+                                needed, "lastout");
+    }
+  }
+  size_t askedAbout(const kube::ObjectKey& object) {
+    const auto webhooks = simulator::checkConfiguration(toJson(configuration));
+    if (!webhooks) ADD_FAILURE() << webhooks.error().message;
+    const Json old = {{"metadata", {{"namespace", object.namespaceName}, {"name", object.name}}}};
+    simulator::ReviewRequest request;
+    request.operation = "DELETE";
+    request.type = object.type;
+    request.version = "v1";
+    request.oldObject = &old;
+    request.namespaceName = object.namespaceName;
+    request.namespaceLabels = {{"kubernetes.io/metadata.name", object.namespaceName}};
+    return simulator::matching(simulator::Webhooks::List(*webhooks), false, request).value().size();
+  }
+  void expectOnlyTheTenantsSecretsAsAWhole() {
+    EXPECT_EQ(makeWebhooks(configuration).scope, WebhookScope::Namespaces);
+    EXPECT_LT(toJson(configuration).dump().size(), 1'050'000U);
+    EXPECT_EQ(askedAbout({kube::kSecrets, "victim", "secret-7"}), 1U);
+    EXPECT_EQ(askedAbout({kube::kSecrets, "victim", "other"}), 0U) << "an outage of lastout does not hold it";
+    EXPECT_EQ(askedAbout({kube::kSecrets, "tenant", "other"}), 1U);
+    EXPECT_EQ(askedAbout({kube::kConfigMaps, "tenant", "other"}), 0U);
+    EXPECT_EQ(askedAbout({{"apps", "deployments"}, "tenant", "t7"}), 1U);
+    EXPECT_EQ(askedAbout({{"apps", "deployments"}, "tenant", "other"}), 0U);
+  }
+
+  WebhookConfiguration configuration;
+};
+
+TEST_F(CrowdedEntries, AreWideWhereOneCriticalServiceNamesTooMuch) {
+  addVictim();
+  EXPECT_EQ(makeWebhooks(configuration).scope, WebhookScope::Objects);
+  addInvented(96, 64);
+  expectOnlyTheTenantsSecretsAsAWhole();
+  const Json made = toJson(configuration);
+  configuration.objects = {};
+  addInvented(96, 64);
+  addVictim();
+  EXPECT_EQ(toJson(configuration), made) << "in whatever order they are told";
+}
+
+// Each of them names no more than it may.
+TEST_F(CrowdedEntries, AreWideWhereManyCriticalServicesNameTheMost) {
+  addVictim();
+  addInvented(192, 32);
+  EXPECT_EQ(configuration.objects.crowded, Places());
+  expectOnlyTheTenantsSecretsAsAWhole();
+}
+
+TEST_F(CrowdedEntries, AreWideForATypeWithoutNamespaces) {
+  addVictim();
+  for (int i = 0; i < 96; ++i) {
+    admission::Dependencies needed;
+    for (int j = 0; j < 64; ++j)
+      needed.push_back(
+          {{kube::kClusterRoles, "", std::to_string(100'000 + i * 64 + j) + std::string(247, 'x')},
+           "",
+           false});
+    configuration.objects.add(serviceIn("tenant", "t" + std::to_string(i)), kube::ResourceMap::builtIn(),
+                              needed, "lastout");
+  }
+  EXPECT_EQ(makeWebhooks(configuration).scope, WebhookScope::Namespaces);
+  EXPECT_EQ(askedAbout({kube::kSecrets, "victim", "secret-7"}), 1U);
+  EXPECT_EQ(askedAbout({kube::kSecrets, "victim", "other"}), 0U);
+  EXPECT_EQ(askedAbout({kube::kClusterRoles, "", "other"}), 1U);
+}
+
+TEST_F(CrowdedEntries, NameWhatIsCalledStrangely) {
+  const kube::ObjectKey strange{kube::kRoles, "tenant", "x\n1 '\"\\{{}}"};
+  const kube::ObjectKey longName{kube::kRoles, "other", std::string(200'000, 'x')};
+  const kube::ObjectKey impossible{kube::kSecrets, "tenant", std::string(200'000, 'x')};
+  configuration.objects.add(serviceIn("tenant", "t"), kube::ResourceMap::builtIn(),
+                            {{strange, "", false}, {longName, "", false}, {impossible, "", false}},
+                            "lastout");
+  EXPECT_EQ(askedAbout(strange), 1U);
+  EXPECT_EQ(askedAbout({kube::kRoles, "tenant", "x"}), 0U);
+  EXPECT_EQ(askedAbout(longName), 1U);
+  EXPECT_EQ(askedAbout({kube::kRoles, "other", "x"}), 1U) << "no expression may be so long";
+  EXPECT_EQ(askedAbout({kube::kSecrets, "tenant", "x"}), 0U);
+  EXPECT_LT(toJson(configuration).dump().size(), 20'000U) << "what cannot exist takes no room";
 }
 
 TEST_F(WebhookKeeperTest, WritesWhatChangesTogetherAtOnce) {
@@ -413,7 +532,7 @@ TEST_F(WebhookKeeperTest, TakesOverWhatStandsThere) {
           {"metadata", {{"name", "lastout"}}}});
   keeper->start();
   keeper->setObjects({});
-  EXPECT_EQ(waitUntilInForce()["webhooks"].size(), 2U);
+  EXPECT_EQ(waitUntilInForce()["webhooks"].size(), 3U);
   EXPECT_EQ(restored, 0);
 }
 
@@ -459,9 +578,9 @@ TEST_F(WebhookKeeperTest, OneOfSeveralWrites) {
   leads = true;
   other->reconsider();
   waitUntil([&] { return other->isInForce() == true; });
-  EXPECT_THAT(
-      namesOfWebhooks(standing()),
-      ElementsAre("criticalservices.lastout.dev", "statefulsets.apps.lastout.dev", "sentinel.lastout.dev"));
+  EXPECT_THAT(namesOfWebhooks(standing()),
+              ElementsAre("criticalservices.lastout.dev", "statefulsets.apps.lastout.dev",
+                          "policy-writes.lastout.dev", "sentinel.lastout.dev"));
   EXPECT_EQ(restored, 1) << "what another wrote in its place was no interval without guard";
 }
 
