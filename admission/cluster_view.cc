@@ -9,6 +9,7 @@
 #include "criticalservice/critical_service.h"
 #include "criticalservice/provider_types.h"
 #include "graph/blockers.h"
+#include "kube/patterns.h"
 #include "kube/well_known.h"
 
 namespace lastout::admission {
@@ -27,13 +28,30 @@ bool isOfConversion(const criticalservice::Criterion& criterion) {
   return std::holds_alternative<criticalservice::InstancesCriterion>(criterion);
 }
 
+// Adds what to read to confirm that nothing holds the condition. Of a pattern: which types it means, and each
+// of them.
+void addReads(const graph::Graph& graph, graph::Condition condition, std::vector<graph::Condition>& reads) {
+  if (!kube::isTypePattern(condition.type)) {
+    reads.push_back(std::move(condition));
+    return;
+  }
+  graph::Condition types;
+  types.kind = graph::Condition::Kind::Instances;
+  types.type = condition.type;
+  reads.push_back(std::move(types));
+  for (const graph::TypeId type : graph::typesMeantBy(graph, condition.type)) {
+    condition.type = graph.type(type);
+    reads.push_back(condition);
+  }
+}
+
 std::vector<graph::Condition> conditionsToConfirm(const graph::Graph& graph, const GuardIndex& index,
                                                   const kube::ObjectKey& key, DeletionEffect deletionEffect) {
   std::vector<graph::Condition> conditions;
   forEachToConfirm(
       GraphFacts(graph, index), index.rules(), index.guardEntries(key),
       [&](uint32_t /*guard entry*/, uint32_t condition) {
-        conditions.push_back(graph.condition(graph::ConditionId{condition}));
+        addReads(graph, graph.condition(graph::ConditionId{condition}), conditions);
       },
       deletionEffect);
   std::ranges::sort(conditions);
@@ -98,6 +116,15 @@ void ClusterView::forget(const kube::GroupResource& type) {
   std::vector<kube::ObjectKey> gone;
   for (const graph::ObjectId object : graph_.objectsOf(*id)) gone.push_back(graph_.key(object));
   for (const kube::ObjectKey& key : gone) remove(key);
+  graph_.forgetType(*id);
+}
+
+void ClusterView::forgetOthers(const kube::GroupResource& pattern,
+                               const std::vector<kube::GroupResource>& wanted) {
+  for (const graph::TypeId type : graph::typesMeantBy(graph_, pattern)) {
+    const kube::GroupResource meant = graph_.type(type);
+    if (std::ranges::find(wanted, meant) == wanted.end()) forget(meant);
+  }
 }
 
 void ClusterView::upsert(const kube::GroupResource& type, const kube::ObjectMeta& meta) {
@@ -106,6 +133,7 @@ void ClusterView::upsert(const kube::GroupResource& type, const kube::ObjectMeta
   noteHeld(key, meta);
   note(annotated_, key, meta);
   putServicesOf(key);
+  putServicesThatNeed(key);
 }
 
 // Puts the CriticalServices of this provider again: its owner may have changed.
@@ -116,6 +144,30 @@ void ClusterView::putServicesOf(const kube::ObjectKey& provider) {
     const criticalservice::CriticalService& service = index_.service(index_.find(name));
     if (service.provider == provider) put(service);
   }
+}
+
+void ClusterView::noteAwaited(const std::string& service, const criticalservice::Needed& needed) {
+  for (auto& [object, services] : awaiting_) services.erase(service);
+  std::erase_if(awaiting_, [](const auto& one) { return one.second.empty(); });
+  for (const kube::ObjectKey& object : needed.awaited) awaiting_[object].insert(service);
+}
+
+// Puts those CriticalServices again that began or ceased to wait for an object that their providers need.
+void ClusterView::putServicesThatNeed(const kube::ObjectKey& object) {
+  std::set<std::string> changed;
+  const criticalservice::Carries carries = criticalservice::carriesIn(graph_);
+  for (const GuardEntry& guardEntry : index_.guardEntries(object)) {
+    const criticalservice::CriticalService& service = index_.service(guardEntry.service);
+    const bool isNeeded = std::ranges::binary_search(index_.dependencies(guardEntry.service), object, {},
+                                                     &criticalservice::Dependency::object);
+    if (isNeeded && criticalservice::isAwaited(service, object, carries)) changed.insert(service.meta.name);
+  }
+  if (const auto found = awaiting_.find(object); found != awaiting_.end()) {
+    std::ranges::copy_if(found->second, std::inserter(changed, changed.end()), [&](const std::string& name) {
+      return !criticalservice::isAwaited(index_.service(index_.find(name)), object, carries);
+    });
+  }
+  for (const std::string& name : changed) put(index_.service(index_.find(name)));
 }
 
 void ClusterView::noteHeld(const kube::ObjectKey& key, const kube::ObjectMeta& meta) {
@@ -178,8 +230,9 @@ void ClusterView::put(criticalservice::CriticalService service) {
   const bool isCertain = std::ranges::all_of(
       typesOfServing(service), [this](const kube::GroupResource& type) { return isBelievable(type); });
   service = finder_.withConverted(std::move(service), isCertain);
-  criticalservice::Needed found = finder_.needs(service);
+  criticalservice::Needed found = needsOf(service);
   noteLeftOut(service.meta.name, found);
+  noteAwaited(service.meta.name, found);
   if (last)
     reliances_.erase(service.meta.name);  // another provider of its name relies on something else
   else if (weakened_)
@@ -331,6 +384,7 @@ void ClusterView::remove(const kube::ObjectKey& key, std::string_view uid) {
   index_.remove(graph_, key.name);
   services_.erase(key.name);
   leftOut_.erase(key.name);
+  noteAwaited(key.name, {});
   reliances_.erase(key.name);
 }
 
@@ -364,7 +418,11 @@ PreliminaryVerdict ClusterView::judge(const kube::ObjectKey& key, std::span<cons
   if (seen.empty()) return judged(graph_, index_, key, deletionEffect);
   graph::Graph graph = graph_.snapshot();
   const GuardIndex index = index_;
-  for (const ObservedObject& object : seen) graph.upsert(graph.internType(object.type), object.meta);
+  for (const ObservedObject& object : seen) {
+    graph.upsert(graph.internType(object.type), object.meta);
+    // A type that nobody has listed yet.
+    if (object.type == kube::kCustomResourceDefinitions) graph.internType(kube::definedBy(object.meta.name));
+  }
   return judged(graph, index, key, deletionEffect);
 }
 

@@ -67,6 +67,8 @@ class ClusterView {
   void know(const kube::GroupResource& type, graph::Knowledge knowledge);
   // Forgets all objects of the type, which is no longer watched.
   void forget(const kube::GroupResource& type);
+  // Forgets those types of what the pattern means that are not `wanted`: they count for it no more.
+  void forgetOthers(const kube::GroupResource& pattern, const std::vector<kube::GroupResource>& wanted);
 
   // Adds or updates the object in the graph. For a CriticalService call guard(), too.
   void upsert(const kube::GroupResource& type, const kube::ObjectMeta& meta);
@@ -86,11 +88,11 @@ class ClusterView {
   bool guardsScaling(const kube::ObjectKey& key) const;
   // What the service's provider needs, as far as was told.
   Dependencies dependenciesOf(const criticalservice::CriticalService& service) const {
-    return finder_.find(service);
+    return needsOf(service).guarded;
   }
   // The same, with what there is too much of to be guarded, and the APIServices that lead to the provider.
   criticalservice::Needed needsOf(const criticalservice::CriticalService& service) const {
-    return finder_.needs(service);
+    return finder_.needs(service, criticalservice::carriesIn(graph_));
   }
   std::vector<std::string> apisOf(const criticalservice::CriticalService& service) const {
     return finder_.apisOf(service);
@@ -133,6 +135,8 @@ class ClusterView {
   void putFinding(const kube::GroupResource& type);
   bool isBelievable(const kube::GroupResource& type) const;
   void putServicesOf(const kube::ObjectKey& provider);
+  void noteAwaited(const std::string& service, const criticalservice::Needed& needed);
+  void putServicesThatNeed(const kube::ObjectKey& object);
   void noteLeftOut(const std::string& service, const criticalservice::Needed& needed);
   void noteHeld(const kube::ObjectKey& key, const kube::ObjectMeta& meta);
   void findAgain(const std::set<std::string>& namespaces);
@@ -149,6 +153,8 @@ class ClusterView {
   std::map<std::string, std::set<std::string>> servicesOf_;    // by the namespace of their providers
   std::map<std::string, kube::Object, std::less<>> services_;  // by name, as they were told
   std::map<std::string, size_t> leftOut_;  // dependencies, by the name of the service; none: nothing is
+  // The services whose providers need the object and wait for it: it carries a finalizer of a criterion.
+  std::map<kube::ObjectKey, std::set<std::string>> awaiting_;
   std::set<kube::ObjectKey> held_;
   std::function<void(Weakening)> weakened_;    // empty: nobody is told
   std::map<std::string, Reliance> reliances_;  // by the name of the service, where somebody is told

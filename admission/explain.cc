@@ -7,6 +7,7 @@
 #include "admission/denial_text.h"
 #include "admission/text_writer.h"
 #include "kube/crd.h"
+#include "kube/patterns.h"
 #include "kube/well_known.h"
 
 namespace lastout::admission {
@@ -79,9 +80,9 @@ void explainAllowed(Explanation& explanation, const graph::Graph& graph, const G
 bool mayHold(const kube::ObjectKey& key, const criticalservice::Criterion& criterion) {
   if (const auto* specific = std::get_if<criticalservice::SpecificResourceCriterion>(&criterion))
     return specific->object == key;
-  const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
-  return criticalservice::typeOf(criterion) == key.type &&
-         (finalizer == nullptr || !leavesOut(*finalizer, key));
+  if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion))
+    return isAbout(*finalizer, key);
+  return criticalservice::typeOf(criterion) == key.type;
 }
 
 bool holds(const graph::Graph& graph, const kube::ObjectKey& key,
@@ -91,8 +92,9 @@ bool holds(const graph::Graph& graph, const kube::ObjectKey& key,
   if (!object || graph.isTerminating(*object)) return false;
   const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
   if (finalizer == nullptr) return true;
-  const std::vector<std::string_view> carried = graph.finalizers(*object);
-  return std::ranges::find(carried, finalizer->finalizerName) != carried.end();
+  return std::ranges::any_of(graph.finalizers(*object), [&](std::string_view carried) {
+    return kube::meansFinalizer(finalizer->finalizerName, carried);
+  });
 }
 
 // What it waits for is told as of a denial.

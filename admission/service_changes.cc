@@ -138,6 +138,7 @@ kube::Errors serviceWarnings(const ClusterView& view, const kube::ResourceMap& t
   if (!service) return {};
   criticalservice::ValidationContext context = criticalservice::contextIn(view.graph());
   context.personsCount = personsCount;
+  context.awaited = view.needsOf(*service).awaited;
   context.exists = [&](const kube::ObjectKey& key) {
     return graph::isBelievable(view.graph(), key.type) && !graph::isKnownToBeGone(view.graph(), key);
   };

@@ -8,16 +8,23 @@
 
 #include "admission/decide.h"
 #include "graph/names.h"
+#include "kube/patterns.h"
 
 namespace lastout::admission {
 namespace {
 
 constexpr std::string_view kGap = "...";
 
+KeyView viewOf(const graph::Graph& graph, graph::ObjectId object) {
+  const graph::ObjectView view = graph.object(object);
+  return {view.group, view.resource, view.namespaceName, view.name};
+}
+
 }  // namespace
 
 void findHolders(const graph::Graph& graph, graph::ConditionId condition, Holders& holders) {
   holders.count = graph.holders(condition);
+  holders.mayDiffer = graph.isAboutSeveralTypes(condition);
   holders.shown = static_cast<uint32_t>(graph.someHolders(condition, holders.examples));
   for (size_t i = 0; i < holders.shown; ++i)
     holders.live = holders.live || !graph.isTerminating(holders.examples[i]);
@@ -92,6 +99,10 @@ TextWriter& TextWriter::names(const graph::Graph& graph, const Holders& holders)
   for (size_t i = 0; i < holders.shown; ++i) {
     separator(i, holders.shown);
     const size_t start = size_;
+    if (holders.mayDiffer) {
+      key(viewOf(graph, holders.examples[i]));
+      continue;
+    }
     if (i == 0 || !graph.areAlike(holders.examples[i], holders.examples[i - 1]))
       home = graph.namespaceName(holders.examples[i]);
     if (!home.empty()) (*this << home).letter('/');
@@ -101,8 +112,10 @@ TextWriter& TextWriter::names(const graph::Graph& graph, const Holders& holders)
   return *this;
 }
 
-TextWriter& TextWriter::unknownBecause(const graph::Graph& graph, const kube::GroupResource& aType,
+TextWriter& TextWriter::unknownBecause(const graph::Graph& graph, const kube::GroupResource& named,
                                        graph::Knowledge knowledge) {
+  const kube::GroupResource aType = graph::leastKnownOf(graph, named);
+  if (kube::isTypePattern(aType)) return *this << "not all types of the group are known yet";
   const bool defined = graph.find(kube::crdKey(aType)).has_value();
   switch (knowledge) {
     case graph::Knowledge::Unknown:
@@ -152,10 +165,9 @@ void writeUnmetCriterion(TextWriter& text, const graph::Graph& graph,
   const graph::Knowledge knowledge = graph.knowledge(condition);
   const bool one = holders.count == 1;
   if (one) {
-    text.key({type.group, type.resource, graph.namespaceName(holders.examples[0]),
-              graph.name(holders.examples[0])});
+    text.key(viewOf(graph, holders.examples[0]));
   } else {
-    text.number(holders.count).letter(' ').type(type);
+    text.number(holders.count).either(holders.mayDiffer, " objects of ", " ").type(type);
   }
   const bool isConverted = std::holds_alternative<criticalservice::InstancesCriterion>(criterion);
   if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {

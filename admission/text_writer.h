@@ -23,6 +23,7 @@ struct Holders {
   uint32_t shown = 0;
   std::array<graph::ObjectId, kShown> examples{};  // by name when they are all
   bool live = false;                               // one of those shown is not being deleted
+  bool mayDiffer = false;                          // they may be of several types
 };
 void findHolders(const graph::Graph& graph, graph::ConditionId condition, Holders& holders);  // was empty
 
@@ -68,7 +69,7 @@ class TextWriter {
   TextWriter& separator(size_t index, size_t total);  // ", " or " and " before thing `index` of `total`
   TextWriter& names(const graph::Graph& graph, const Holders& holders);  // "a, ns/b and ns/c"
   // Writes why too little is known about a type: "coolresources.my.crd.group have not been listed yet".
-  TextWriter& unknownBecause(const graph::Graph& graph, const kube::GroupResource& type,
+  TextWriter& unknownBecause(const graph::Graph& graph, const kube::GroupResource& named,
                              graph::Knowledge knowledge);
   // Writes how to make a type readable: "grant lastout get, list and watch on deployments.apps".
   TextWriter& grant(const kube::GroupResource& type);

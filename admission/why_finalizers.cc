@@ -6,6 +6,7 @@
 
 #include "criticalservice/finalizer_removers.h"
 #include "kube/messages.h"
+#include "kube/patterns.h"
 #include "kube/well_known.h"
 
 namespace lastout::admission {
@@ -59,8 +60,8 @@ FinalizerServers serversOf(const graph::Graph& graph, const GuardIndex& index, c
     const criticalservice::CriticalService& service = index.service(number);
     const auto serves = [&](const criticalservice::Criterion& criterion) {
       const auto* named = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
-      return named != nullptr && named->type == object.type && named->finalizerName == finalizer &&
-             !leavesOut(*named, object);
+      return named != nullptr && kube::meansFinalizer(named->finalizerName, finalizer) &&
+             isAbout(*named, object);
     };
     const auto found = std::ranges::find_if(service.criteria, serves);
     if (found == service.criteria.end()) continue;

@@ -7,6 +7,7 @@
 #include "client/value_picker.h"
 #include "kube/messages.h"
 #include "kube/names.h"
+#include "kube/patterns.h"
 #include "kube/value.h"
 
 namespace lastout::client {
@@ -208,7 +209,8 @@ const DiscoveredType* Discovery::find(const kube::GroupResource& type) const {
 }
 
 const DiscoveryGap* Discovery::gapIn(std::string_view group) const {
-  const auto found = std::ranges::find(gaps, group, &DiscoveryGap::group);
+  const auto found = std::ranges::find_if(
+      gaps, [group](const DiscoveryGap& gap) { return kube::meansGroup(group, gap.group); });
   return found == gaps.end() ? nullptr : &*found;
 }
 

@@ -39,7 +39,8 @@ struct Discovery {
   std::map<std::string, std::vector<std::string>> versions;  // of each group, the preferred one first
 
   const DiscoveredType* find(const kube::GroupResource& type) const;  // nullptr: not served, or in a gap
-  const DiscoveryGap* gapIn(std::string_view group) const;            // nullptr: the whole group is known
+  // nullptr: the whole group is known; of a pattern (kube/patterns.h): all groups that it means.
+  const DiscoveryGap* gapIn(std::string_view group) const;
   // True if an API server may serve types of the group that are not known: it has a gap whose path may answer
   // later. After the end of a CRD, API servers go on to name its group for a moment, and the path answers
   // 404.

@@ -33,6 +33,9 @@ SlotKind kindOf(const kube::GroupResource& type);
 // The bit of a finalizer in the slot's vocabulary, the garbage collector's included; 0 when it is not in
 // there.
 uint16_t knownFinalizerBit(const SlotInfo& slot, std::string_view name);
+// Returns the bits of those finalizers of the slot that are meant, by name or by pattern (kube/patterns.h),
+// and stand in its metadata.
+uint16_t finalizersMeantBy(const SlotInfo& slot, std::string_view named);
 // Returns the same bit, and adds the finalizer if it is new; nullopt: the vocabulary is full.
 std::optional<uint16_t> finalizerBit(SlotInfo& slot, std::string_view name);
 // "more than 14 finalizers", and which of them is not in the manifest.

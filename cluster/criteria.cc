@@ -33,7 +33,7 @@ class CriteriaReader {
       return !any([&](Slot, const SlotInfo& info) { return info.key.type == instances->type; });
     const auto& finalizer = std::get<FinalizerCriterion>(criterion);
     return !any([&](Slot slot, const SlotInfo& info) {
-      return info.key.type == finalizer.type && !isLeftOut(finalizer, info.key) &&
+      return isOfType(finalizer.type, info.key.type) && !isLeftOut(finalizer, info.key) &&
              carries(slot, finalizer.finalizerName);
     });
   }
@@ -97,10 +97,20 @@ class CriteriaReader {
     const std::vector<std::string>& names = model_.slots[slot].finalizers;
     for (size_t i = 0; i < names.size(); ++i) {
       const bool isOfSpec = (specFinalizers(model_.slots[slot]) >> i & 1) != 0;
-      if (names[i] == finalizer && !isOfSpec && (state_.finalizers(slot) >> i & 1) != 0) return true;
+      const bool isMeant = finalizer.back() == '*'
+                               ? names[i].starts_with(finalizer.substr(0, finalizer.size() - 1))
+                               : names[i] == finalizer;
+      if (isMeant && !isOfSpec && (state_.finalizers(slot) >> i & 1) != 0) return true;
     }
     if (finalizer == kube::kForegroundFinalizer) return (state_.finalizers(slot) & kForegroundBit) != 0;
     return finalizer == kube::kOrphanFinalizer && (state_.finalizers(slot) & kOrphanBit) != 0;
+  }
+
+  // "*" stands for all of a group, "*.example.com" for all groups below that domain.
+  static bool isOfType(const kube::GroupResource& named, const kube::GroupResource& type) {
+    if (named.resource != "*") return named == type;
+    return named.group.front() == '*' ? type.group.ends_with(named.group.substr(1))
+                                      : type.group == named.group;
   }
 
   // It is in a namespace, or is one, that the criterion is not about.

@@ -24,14 +24,14 @@ void refreshConditions(Model& model, Slot slot) {
   const SlotInfo& info = model.slots[slot];
   for (size_t i = 0; i < model.conditions.size(); ++i) {
     const graph::Condition& condition = model.conditionSpecs[i];
-    if (condition.kind != graph::Condition::Kind::Finalizer || condition.type != info.key.type ||
-        graph::leavesOut(condition, info.key.namespaceName, info.key.name))
-      continue;
+    if (condition.kind != graph::Condition::Kind::Finalizer || !graph::isAbout(condition, info.key)) continue;
     std::vector<ConditionHolder>& holders = model.conditions[i];
-    const bool known =
-        std::any_of(holders.begin(), holders.end(), [&](const ConditionHolder& h) { return h.slot == slot; });
-    const uint16_t mask = knownFinalizerBit(info, condition.finalizer) & ~specFinalizers(info);
-    if (!known && mask != 0) holders.push_back({.slot = slot, .mask = mask});
+    const uint16_t mask = finalizersMeantBy(info, condition.finalizer);
+    const auto known = std::ranges::find(holders, slot, &ConditionHolder::slot);
+    if (known != holders.end())
+      known->mask = mask;
+    else if (mask != 0)
+      holders.push_back({.slot = slot, .mask = mask});
   }
 }
 

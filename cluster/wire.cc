@@ -9,6 +9,7 @@
 #include "criticalservice/pod_needs.h"
 #include "criticalservice/role_rules.h"
 #include "kube/api_calls.h"
+#include "kube/patterns.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
@@ -71,6 +72,14 @@ uint16_t knownFinalizerBit(const SlotInfo& slot, std::string_view name) {
   const auto found = std::find(slot.finalizers.begin(), slot.finalizers.end(), name);
   if (found == slot.finalizers.end()) return 0;
   return static_cast<uint16_t>(1u << (found - slot.finalizers.begin()));
+}
+
+uint16_t finalizersMeantBy(const SlotInfo& slot, std::string_view named) {
+  uint16_t bits = knownFinalizerBit(slot, named);
+  for (const std::string& name : slot.finalizers) {
+    if (kube::meansFinalizer(named, name)) bits |= knownFinalizerBit(slot, name);
+  }
+  return bits & ~specFinalizers(slot);
 }
 
 std::vector<std::string> finalizerNames(const SlotInfo& slot, uint16_t finalizers) {

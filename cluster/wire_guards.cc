@@ -11,6 +11,7 @@
 #include "criticalservice/provider_types.h"
 #include "criticalservice/understanding.h"
 #include "kube/api_calls.h"
+#include "kube/patterns.h"
 #include "kube/pods.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
@@ -30,9 +31,8 @@ std::vector<ConditionHolder> holdersOf(const Model& model, const graph::Conditio
         holders.push_back({.slot = slot, .mask = 0});
     } else if (condition.kind == graph::Condition::Kind::Instances && info.key.type == condition.type) {
       holders.push_back({.slot = slot, .mask = 0});
-    } else if (condition.kind == graph::Condition::Kind::Finalizer && info.key.type == condition.type) {
-      const uint16_t mask = knownFinalizerBit(info, condition.finalizer) & ~specFinalizers(info);
-      if (mask != 0 && !graph::leavesOut(condition, info.key.namespaceName, info.key.name))
+    } else if (condition.kind == graph::Condition::Kind::Finalizer && graph::isAbout(condition, info.key)) {
+      if (const uint16_t mask = finalizersMeantBy(info, condition.finalizer); mask != 0)
         holders.push_back({.slot = slot, .mask = mask});
     }
   }
@@ -59,7 +59,12 @@ void addService(Builder& builder, Slot slot, CriticalService service,
   Model& model = builder.model;
   criticalservice::understand(service, criticalservice::knownTypes(builder.input.types));
   service = finder.withConverted(std::move(service));
-  admission::Dependencies dependencies = finder.find(service);
+  admission::Dependencies dependencies =
+      finder.find(service, [&](const kube::ObjectKey& object, const std::string& finalizer) {
+        const auto found = model.find(object);
+        const kube::Object* source = found ? builder.sources[*found] : nullptr;
+        return source != nullptr && kube::hasFinalizer(source->meta, finalizer);
+      });
   // The finder knows the owners only of what runs Pods.
   for (criticalservice::Dependency& dependency : dependencies)
     dependency.ownsProvider = dependency.ownsProvider || owns(model, dependency.object, service.provider);
@@ -82,7 +87,9 @@ void addService(Builder& builder, Slot slot, CriticalService service,
   model.deferredByService.push_back(std::move(deferred));
   const std::vector<kube::GroupResource> followed = admission::followedTypes(service);
   for (SlotInfo& info : model.slots) {
-    if (std::ranges::find(followed, info.key.type) != followed.end()) info.followers.push_back(number);
+    const bool isFollowed = std::ranges::any_of(
+        followed, [&](const kube::GroupResource& type) { return kube::meansType(type, info.key.type); });
+    if (isFollowed) info.followers.push_back(number);
     const bool isReviewed = info.key.type == service.provider.type ||
                             std::ranges::any_of(dependencies, [&](const criticalservice::Dependency& one) {
                               return one.object.type == info.key.type;

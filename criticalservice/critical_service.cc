@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "kube/patterns.h"
 #include "kube/well_known.h"
 
 namespace lastout::criticalservice {
@@ -117,17 +118,16 @@ bool isMetIfNotInstalled(const Criterion& criterion) {
   return specific != nullptr && specific->metIfNotInstalled;
 }
 
-bool leavesOut(const FinalizerCriterion& criterion, const kube::ObjectKey& object) {
-  return !criterion.scope.includes(criterion.type, object.namespaceName, object.name);
+bool isAbout(const FinalizerCriterion& criterion, const kube::ObjectKey& object) {
+  return kube::meansType(criterion.type, object.type) &&
+         criterion.scope.includes(object.type, object.namespaceName, object.name);
 }
 
 std::vector<Criterion> stillAsking(const std::vector<Criterion>& criteria, const Criterion& criterion) {
   const graph::Condition wanted = conditionOf(criterion);
   std::vector<Criterion> asking;
-  std::ranges::copy_if(criteria, std::back_inserter(asking), [&](const Criterion& one) {
-    graph::Condition condition = conditionOf(one);
-    return covers(std::exchange(condition.scope, wanted.scope), wanted.scope) && condition == wanted;
-  });
+  std::ranges::copy_if(criteria, std::back_inserter(asking),
+                       [&](const Criterion& one) { return covers(conditionOf(one), wanted); });
   return asking;
 }
 
@@ -141,12 +141,19 @@ Criterion rescoped(Criterion criterion, const Criterion& other) {
   return criterion;
 }
 
+// Returns true if the two say the same of what they leave open, and are in the same doubt.
+bool isOtherwiseSame(const Criterion& one, const Criterion& other) {
+  const auto* finalizer = std::get_if<FinalizerCriterion>(&one);
+  const auto* wanted = std::get_if<FinalizerCriterion>(&other);
+  if (finalizer == nullptr || wanted == nullptr) return one == other;
+  return finalizer->metIfNotInstalled == wanted->metIfNotInstalled && finalizer->doubt == wanted->doubt;
+}
+
 }  // namespace
 
 bool isStillIn(const std::vector<Criterion>& criteria, const Criterion& criterion) {
   return std::ranges::any_of(criteria, [&](const Criterion& one) {
-    return rescoped(one, criterion) == criterion &&
-           covers(conditionOf(one).scope, conditionOf(criterion).scope);
+    return isOtherwiseSame(one, criterion) && covers(conditionOf(one), conditionOf(criterion));
   });
 }
 

@@ -35,7 +35,7 @@ enum class EnforcementMode : uint8_t {
 
 // A criterion is never met while it has a `doubt`: why nobody can say what it means. Empty: it is understood.
 struct FinalizerCriterion {
-  kube::GroupResource type;
+  kube::GroupResource type;  // or a pattern (kube/patterns.h), as the next
   std::string finalizerName;
   bool metIfNotInstalled = false;  // ifNotInstalled: Met: nothing holds it although its type was never there
   std::string doubt = {};
@@ -108,10 +108,10 @@ const kube::GroupResource& typeOf(const Criterion& criterion);
 std::string_view doubtOf(const Criterion& criterion);  // its `doubt`
 // Returns true if the criterion says `ifNotInstalled: Met`.
 bool isMetIfNotInstalled(const Criterion& criterion);
-// Returns true if the criterion leaves out this object of its type, by its scope.
-bool leavesOut(const FinalizerCriterion& criterion, const kube::ObjectKey& object);
+// Returns true if the criterion is about the object, by its type and its scope; what that carries aside.
+bool isAbout(const FinalizerCriterion& criterion, const kube::ObjectKey& object);
 // Returns those of the criteria that go on asking for all that `criterion` asks for: the same, and the same
-// of more namespaces. `ifNotInstalled` does not count, nor what nobody wrote.
+// of more namespaces, types or finalizers. `ifNotInstalled` does not count, nor what nobody wrote.
 std::vector<Criterion> stillAsking(const std::vector<Criterion>& criteria, const Criterion& criterion);
 // Returns true if there is such a criterion that is otherwise the same in all.
 bool isStillIn(const std::vector<Criterion>& criteria, const Criterion& criterion);
@@ -135,7 +135,7 @@ std::vector<Criterion> writtenCriteria(const CriticalService& service);
 // The field that asks for the service's criterion of that number: "spec.criteria[1]"; where nobody wrote
 // it, kDependenciesField; "spec" where that is not understood.
 std::string fieldOf(const CriticalService& service, size_t criterion);
-inline constexpr size_t kMostSeenTypes = 128;  // two for each criterion, as the CRD has it
+inline constexpr size_t kMostSeenTypes = 1024;  // two for each criterion, as the CRD has it
 inline constexpr std::string_view kDependenciesField = "spec.guard.dependencies";
 // The fields of a Finalizer criterion that set its scope.
 inline constexpr std::string_view kExceptField = "exceptProviderNamespace";

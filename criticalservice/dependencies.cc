@@ -11,6 +11,7 @@
 #include "criticalservice/validation.h"
 #include "kube/api_calls.h"
 #include "kube/names.h"
+#include "kube/patterns.h"
 #include "kube/resource_map.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
@@ -23,14 +24,12 @@ bool selectsAny(const kube::Labels& selector, const std::vector<const PodTemplat
       running, [&](const PodTemplate* podTemplate) { return selects(selector, podTemplate->podLabels); });
 }
 
-// It goes before the provider, which waits for it.
-bool isAwaited(const CriticalService& service, const kube::ObjectKey& object) {
+// It goes before the provider, whatever it carries.
+bool isNamed(const CriticalService& service, const kube::ObjectKey& object) {
   return std::ranges::any_of(service.criteria, [&](const Criterion& criterion) {
     if (const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
       return specific->object == object;
-    const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
-    if (finalizer != nullptr && leavesOut(*finalizer, object)) return false;
-    return typeOf(criterion) == object.type;
+    return std::holds_alternative<InstancesCriterion>(criterion) && typeOf(criterion) == object.type;
   });
 }
 
@@ -45,9 +44,9 @@ bool runsPods(const kube::GroupResource& type) {
   return builtIn.find(type) != nullptr && !whyNoProvider(type, builtIn);
 }
 
-bool isNeeded(const CriticalService& service, const kube::ObjectKey& object) {
+bool mayBeGuarded(const CriticalService& service, const kube::ObjectKey& object) {
   return object != service.provider && object.namespaceName != kExcludedNamespace &&
-         !isAwaited(service, object);
+         !isNamed(service, object);
 }
 
 // The types that criteria name and lastout reads by a right that somebody adds: not those that it always
@@ -297,13 +296,32 @@ CriticalService DependencyFinder::withConverted(CriticalService service, bool is
   return service;
 }
 
-Needed DependencyFinder::needs(const CriticalService& service) const {
+Carries carriesIn(const graph::Graph& graph) {
+  return [&graph](const kube::ObjectKey& object, const std::string& finalizer) {
+    const auto found = graph.find(object);
+    return found && std::ranges::any_of(graph.finalizers(*found), [&](std::string_view carried) {
+             return kube::meansFinalizer(finalizer, carried);
+           });
+  };
+}
+
+bool isAwaited(const CriticalService& service, const kube::ObjectKey& object, const Carries& carries) {
+  return std::ranges::any_of(service.criteria, [&](const Criterion& criterion) {
+    const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
+    return finalizer != nullptr && isAbout(*finalizer, object) && carries(object, finalizer->finalizerName);
+  });
+}
+
+Needed DependencyFinder::needs(const CriticalService& service, const Carries& carries) const {
   std::vector<Dependency> found;
   Needed needed;
   std::set<kube::ObjectKey> seen;
   const auto take = [&](const auto& cut) {
     std::erase_if(found, [&](const Dependency& dependency) {
-      return !isNeeded(service, dependency.object) || !seen.insert(dependency.object).second;
+      if (!mayBeGuarded(service, dependency.object) || !seen.insert(dependency.object).second) return true;
+      if (!isAwaited(service, dependency.object, carries)) return false;
+      needed.awaited.push_back(dependency.object);
+      return true;
     });
     cut(found, needed);
     std::ranges::move(found, std::back_inserter(needed.guarded));
@@ -328,6 +346,7 @@ Needed DependencyFinder::needs(const CriticalService& service) const {
   findReading(service, found);
   take(cutForReading);
   std::ranges::sort(needed.guarded, {}, &Dependency::object);
+  std::ranges::sort(needed.awaited);
   for (Dependency& dependency : needed.guarded) {
     const std::string& space = dependency.object.namespaceName;
     const bool mayOwn = provider != nullptr && (space.empty() || space == service.provider.namespaceName);
@@ -368,7 +387,7 @@ std::vector<kube::GroupResource> typesToRead(const CriticalService& service) {
 
 // Bindings of a ServiceAccount may be in any namespace.
 bool couldNeed(const CriticalService& service, const kube::ObjectKey& object) {
-  if (!findsDependencies(service) || !isNeeded(service, object) || object.type == kube::kApiServices)
+  if (!findsDependencies(service) || !mayBeGuarded(service, object) || object.type == kube::kApiServices)
     return false;
   if (object.type == kube::kRoleBindings || object.type == kube::kRoles) return true;
   const auto isOneOf = [&](const std::vector<kube::GroupResource>& types) {

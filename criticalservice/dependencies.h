@@ -2,6 +2,7 @@
 // (docs/concepts.md, "Dependencies").
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include "criticalservice/granted_rights.h"
 #include "criticalservice/pod_needs.h"
 #include "criticalservice/pod_templates.h"
+#include "graph/graph.h"
 #include "kube/object.h"
 
 namespace lastout::criticalservice {
@@ -45,7 +47,12 @@ struct Needed {
   std::vector<Dependency> guarded;            // by object, each once
   std::vector<TooMany> tooMany;               // empty: all is guarded
   std::vector<kube::ObjectKey> leftOut = {};  // what is not
+  std::vector<kube::ObjectKey> awaited = {};  // sorted: what carries a finalizer that a criterion waits for
 };
+
+// Returns true if the object is known to carry the finalizer, or one that a pattern means.
+using Carries = std::function<bool(const kube::ObjectKey& object, const std::string& finalizer)>;
+Carries carriesIn(const graph::Graph& graph);  // as far as the graph knows, which must outlive it
 
 // Keeps of objects what dependencies follow from, as they come, change and go; nothing else of them.
 class DependencyFinder {
@@ -67,10 +74,12 @@ class DependencyFinder {
   // It was told of this object, from which Pods are made.
   bool knows(const kube::ObjectKey& workload) const { return templates_.find(workload) != nullptr; }
   // What the service's provider needs, as spec.guard.dependencies has it, and, whatever that says, the rights
-  // by which lastout reads what the criteria name. Not what a criterion names, which goes before the
+  // by which lastout reads what the criteria name. Not what keeps a criterion unmet, which goes before the
   // provider, nor what no webhook is asked about.
-  Needed needs(const CriticalService& service) const;
-  std::vector<Dependency> find(const CriticalService& service) const { return needs(service).guarded; }
+  Needed needs(const CriticalService& service, const Carries& carries) const;
+  std::vector<Dependency> find(const CriticalService& service, const Carries& carries) const {
+    return needs(service, carries).guarded;
+  }
   // The APIServices that lead to the provider. They are no dependencies: left behind without one that
   // answers, each makes every namespace hang that is deleted.
   std::vector<std::string> apisOf(const CriticalService& service) const;
@@ -121,6 +130,9 @@ class DependencyFinder {
   std::map<kube::ObjectKey, Caller> callers_;             // APIServices and CRDs
   std::map<Name, std::set<kube::ObjectKey>> callersOf_;   // by the Service that each calls
 };
+
+// Returns true if the object keeps a Finalizer criterion of the service unmet: it goes before the provider.
+bool isAwaited(const CriticalService& service, const kube::ObjectKey& object, const Carries& carries);
 
 // What is listed, as it is listed; and what takes that along unasked: of a workload its namespace, with whose
 // Pods it is as good as gone, of a custom resource its CRD.

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "criticalservice/pod_needs.h"
+#include "kube/patterns.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
 

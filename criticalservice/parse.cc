@@ -11,6 +11,7 @@
 #include "kube/fields.h"
 #include "kube/messages.h"
 #include "kube/names.h"
+#include "kube/patterns.h"
 #include "kube/well_known.h"
 
 namespace lastout::criticalservice {
@@ -18,7 +19,7 @@ namespace {
 
 using kube::Fields;
 
-constexpr size_t kMostCriteria = 64;
+constexpr size_t kMostCriteria = 512;
 constexpr size_t kMostListed = 64;      // dependencies
 constexpr size_t kMostNamespaces = 64;  // of one criterion
 
@@ -52,6 +53,8 @@ class ServiceParser {
   void refuseSelfBlocking(Fields& fields, const kube::ObjectKey& named);
 
   std::optional<kube::GroupResource> readType(Fields& fields);
+  std::optional<kube::GroupResource> readTypes(Fields& fields);
+  std::string_view whyNoPattern(const std::string& group) const;
   std::optional<kube::GroupResource> resolve(Fields& fields, const std::string& group,
                                              const std::string& resource);
   void refuseType(Fields& fields, const std::string& group, const std::string& resource);
@@ -96,7 +99,10 @@ void ServiceParser::readSeenTypes(Fields& status) {
   for (const kube::Value& one : *list->asList()) {
     if (service_.seenTypes.size() == kMostSeenTypes) return;
     const std::string* name = one.asString();
-    if (name != nullptr && kube::isDnsSubdomain(*name)) service_.seenTypes.insert(kube::definedBy(*name));
+    if (name == nullptr) continue;
+    const kube::GroupResource type = kube::definedBy(*name);
+    if (kube::isDnsSubdomain(*name) || (kube::isTypePattern(type) && whyNoPattern(type.group).empty()))
+      service_.seenTypes.insert(type);
   }
 }
 
@@ -249,11 +255,14 @@ std::optional<Criterion> ServiceParser::readCriterion(Fields& fields) {
 }
 
 std::optional<Criterion> ServiceParser::readFinalizer(Fields fields, bool metIfNotInstalled) {
-  std::optional<kube::GroupResource> type = readType(fields);
+  std::optional<kube::GroupResource> type = readTypes(fields);
   std::string name = fields.requiredString("finalizerName");
-  if (!name.empty() && !kube::isQualifiedName(name)) {
-    fields.fail("finalizerName", fields.pathOf("finalizerName") + ": " + kube::inQuotes(name) +
-                                     " is no finalizer's name, which looks like example.com/clean-up");
+  if (!name.empty() && !kube::isQualifiedName(name) && !kube::isValidFinalizerPattern(name)) {
+    fields.fail(
+        "finalizerName",
+        fields.pathOf("finalizerName") + ": " + kube::inQuotes(name) +
+            " is no finalizer's name, which looks like example.com/clean-up, or example.com/clean-* for "
+            "all that begin so");
     name.clear();
   }
   kube::NamespaceScope scope = readScope(fields);
@@ -381,11 +390,6 @@ void ServiceParser::refuseDependency(Fields& fields, const kube::ObjectKey& name
                return specific != nullptr && specific->object == named;
              })) {
     why = "is what the provider waits for (spec.criteria), so it cannot go after the provider";
-  } else if (std::ranges::any_of(service_.criteria, [&](const Criterion& criterion) {
-               const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
-               return finalizer != nullptr && finalizer->type == named.type && !leavesOut(*finalizer, named);
-             })) {
-    why = "is of a type that the provider waits for (spec.criteria), so it cannot go after the provider";
   } else {
     return;
   }
@@ -420,6 +424,41 @@ void ServiceParser::checkName(Fields& fields, std::string_view field, const kube
   if (const auto problem = kube::nameProblem(type, name)) {
     fields.fail(field, fields.pathOf(field) + ": " + kube::inQuotes(name) + " " + *problem);
   }
+}
+
+// A type, or all types of a group or of several.
+std::optional<kube::GroupResource> ServiceParser::readTypes(Fields& fields) {
+  const std::string group = fields.string("group").value_or("");
+  const std::string resource = fields.string("resource").value_or("");
+  if (resource != "*" && !kube::isGroupPattern(group)) return readType(fields);
+  if (resource != "*") {
+    fields.fail("resource", fields.pathOf("resource") + " must be \"*\": " + kube::inQuotes(group) +
+                                " means several groups");
+    return std::nullopt;
+  }
+  if (const std::string_view why = whyNoPattern(group); !why.empty()) {
+    fields.fail("group", fields.pathOf("group") + ": " + kube::inQuotes(group) + " " + std::string(why));
+    return std::nullopt;
+  }
+  return kube::GroupResource{group, resource};
+}
+
+// lastout has no right to read whatever Kubernetes itself has.
+std::string_view ServiceParser::whyNoPattern(const std::string& group) const {
+  const std::string_view domain =
+      kube::isGroupPattern(group) ? std::string_view(group).substr(2) : std::string_view(group);
+  if (!kube::isDnsSubdomain(domain)) return "is no name of an API group, nor \"*.\" and a domain";
+  if (domain.find('.') == std::string_view::npos)
+    return "has types of Kubernetes' own: \"*\" is for groups of custom resources, which have a dot";
+  if (kube::meansGroup(group, kube::kLastoutGroup))
+    return "has lastout's own types: name a group without them";
+  const auto isOfKubernetes = [&](const kube::ResourceType& type) {
+    return type.builtIn && kube::meansGroup(group, type.type.group);
+  };
+  const auto& builtIn = kube::ResourceMap::builtIn().types();
+  if (std::ranges::any_of(builtIn, isOfKubernetes))
+    return "has types of Kubernetes' own: \"*\" is for groups of custom resources";
+  return {};
 }
 
 std::optional<kube::GroupResource> ServiceParser::readType(Fields& fields) {

@@ -7,6 +7,7 @@
 #include "criticalservice/pod_needs.h"
 #include "kube/builtin_types.h"
 #include "kube/messages.h"
+#include "kube/patterns.h"
 #include "kube/well_known.h"
 
 namespace lastout::criticalservice {
@@ -45,7 +46,9 @@ std::vector<kube::NamespaceScope> scopesOf(const CriticalService& service, const
   std::vector<kube::NamespaceScope> scopes;
   for (const Criterion& criterion : writtenCriteria(service)) {
     const auto* one = std::get_if<FinalizerCriterion>(&criterion);
-    if (one == nullptr || one->type != what.first || one->finalizerName != what.second) continue;
+    if (one == nullptr || !kube::meansType(one->type, what.first) ||
+        !kube::meansFinalizer(one->finalizerName, what.second))
+      continue;
     const bool isOfSome = one->scope.kind == kube::NamespaceScope::Kind::Within;
     scopes.push_back(isOfSome ? one->scope : kube::NamespaceScope());
   }

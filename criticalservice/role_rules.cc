@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "criticalservice/pod_needs.h"
+#include "kube/patterns.h"
 
 namespace lastout::criticalservice {
 namespace {
@@ -27,8 +28,13 @@ bool namesAny(const RoleRule& rule, std::span<const std::string_view> verbs) {
   return std::ranges::any_of(verbs, [&](std::string_view verb) { return names(rule.verbs, verb); });
 }
 
+// Of a pattern (kube/patterns.h): about any type that it means.
 bool isAbout(const RoleRule& rule, const kube::GroupResource& type) {
-  return includes(rule.groups, type.group) && includes(rule.resources, type.resource);
+  if (!kube::isTypePattern(type))
+    return includes(rule.groups, type.group) && includes(rule.resources, type.resource);
+  return std::ranges::any_of(rule.groups, [&](const std::string& group) {
+    return group == "*" || kube::meansGroup(type.group, group);
+  });
 }
 
 // The rule is about that group alone. The core group has too many types for that to tell anything.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kube/messages.h"
+#include "kube/patterns.h"
 #include "kube/well_known.h"
 
 namespace lastout::criticalservice {
@@ -46,26 +47,41 @@ class Understanding {
       named.insert(defined ? *defined : typeOf(criterion));
     }
     std::set<kube::GroupResource>& seen = service_.seenTypes;
-    std::erase_if(seen, [&](const kube::GroupResource& type) { return !named.contains(type); });
+    std::erase_if(seen, [&](const kube::GroupResource& type) {
+      return std::ranges::none_of(named, [&](const auto& one) { return kube::coversTypes(one, type); });
+    });
     for (const kube::GroupResource& type : named) {
       if (types_.isDefined(type)) seen.insert(type);
+      if (kube::isTypePattern(type)) rememberMeant(type);
+    }
+  }
+
+  // As many as a status has room for.
+  void rememberMeant(const kube::GroupResource& pattern) {
+    for (const kube::GroupResource& type : types_.all()) {
+      if (service_.seenTypes.size() == kMostSeenTypes) return;
+      if (kube::meansType(pattern, type) && types_.isDefined(type)) service_.seenTypes.insert(type);
     }
   }
 
   bool isUnseen(const kube::GroupResource& type) const {
-    return !types_.isThere(type) && !types_.wasThere(type) && !service_.seenTypes.contains(type);
+    return !types_.isThere(type) && !types_.wasThere(type) &&
+           std::ranges::none_of(service_.seenTypes, [&](const kube::GroupResource& seen) {
+             return kube::coversTypes(type, seen);
+           });
   }
   bool isStrange(const kube::GroupResource& type) const { return isUnseen(type) && types_.isCertain(type); }
 
   std::string doubtOfType(const kube::GroupResource& type, bool metIfNotInstalled) const {
     if (!isStrange(type)) return {};
-    if (types_.isServed(type.group)) {
+    if (!kube::isTypePattern(type) && types_.isServed(type.group)) {
       return "there is no type " + kube::inQuotes(type.resource) +
              (type.group.empty() ? " in the core group" : " in group " + kube::inQuotes(type.group)) +
              nearest(type, true, nameOf);
     }
     if (metIfNotInstalled) return {};
-    return std::string(kMissing) + kube::toString(type) + " are not installed" + nearest(type, false, nameOf);
+    return std::string(kMissing) + kube::toString(type) + " are not installed" +
+           (kube::isTypePattern(type) ? nearestGroup(type.group) : nearest(type, false, nameOf));
   }
 
   std::string doubtOfScope(const kube::ObjectKey& object) const {
@@ -96,6 +112,14 @@ class Understanding {
            nearest(*defined, false, kube::crdName);
   }
 
+  std::string nearestGroup(const std::string& group) const {
+    std::vector<std::string> groups;
+    for (const kube::GroupResource& known : types_.all()) {
+      if (std::ranges::count(groups, known.group) == 0) groups.push_back(known.group);
+    }
+    return kube::didYouMean(group, {groups.begin(), groups.end()});
+  }
+
   // "; did you mean ...?", where some type is called so, of the same group if it is to be.
   template <class Words>
   std::string nearest(const kube::GroupResource& type, bool inGroup, Words words) const {
@@ -113,14 +137,14 @@ class Understanding {
 }  // namespace
 
 KnownCriterionTypes knownTypes(const kube::ResourceMap& types) {
-  const auto isThere = [&types](const kube::GroupResource& type) { return types.find(type) != nullptr; };
-  return {.isThere = isThere,
+  const auto isAny = [&types](const kube::GroupResource& type, bool orBuiltIn) {
+    return std::ranges::any_of(types.types(), [&](const kube::ResourceType& known) {
+      return kube::meansType(type, known.type) && (orBuiltIn || !known.builtIn);
+    });
+  };
+  return {.isThere = [isAny](const kube::GroupResource& type) { return isAny(type, true); },
           .wasThere = [](const kube::GroupResource&) { return false; },
-          .isDefined =
-              [&types](const kube::GroupResource& type) {
-                const kube::ResourceType* known = types.find(type);
-                return known != nullptr && !known->builtIn;
-              },
+          .isDefined = [isAny](const kube::GroupResource& type) { return isAny(type, false); },
           .isCertain = [](const kube::GroupResource&) { return true; },
           .isNamespaced = [&types](const kube::GroupResource& type) -> std::optional<bool> {
             const kube::ResourceType* known = types.find(type);
@@ -149,7 +173,8 @@ bool namesGroup(const CriticalService& service, std::string_view group) {
   return std::ranges::any_of(service.criteria, [&](const Criterion& criterion) {
     const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
     const bool isOfCrd = specific != nullptr && specific->object.type == kube::kCustomResourceDefinitions;
-    return typeOf(criterion).group == group || (isOfCrd && specific->object.name.ends_with(group));
+    return kube::meansGroup(typeOf(criterion).group, group) ||
+           (isOfCrd && specific->object.name.ends_with(group));
   });
 }
 

@@ -7,12 +7,15 @@
 #include <vector>
 
 #include "kube/messages.h"
+#include "kube/patterns.h"
 #include "kube/well_known.h"
 
 namespace lastout::criticalservice {
 namespace {
 
 void report(kube::Errors& errors, std::string message) { errors.push_back({std::move(message), "", {}}); }
+
+constexpr size_t kMostAwaitedNamed = 3;
 
 std::string criterionPath(size_t index) { return "spec.criteria[" + std::to_string(index) + "]"; }
 
@@ -56,7 +59,8 @@ void reportIfAbsent(kube::Errors& found, const ValidationContext& context, const
 
 void warnNotInstalled(kube::Errors& found, std::string_view path, const kube::GroupResource& type,
                       const kube::ResourceMap& types, const ValidationContext& context) {
-  if (types.find(type) != nullptr) return;
+  const auto isMeant = [&](const kube::ResourceType& one) { return kube::meansType(type, one.type); };
+  if (types.find(type) != nullptr || std::ranges::any_of(types.types(), isMeant)) return;
   std::vector<std::string> names;
   for (const kube::ResourceType& known : types.types()) names.push_back(kube::toString(known.type));
   reportIfAbsent(found, context, kube::crdKey(type),
@@ -81,9 +85,11 @@ void warnOpenWindow(kube::Errors& found, const CriticalService& service, size_t 
   const kube::ResourceType* known = types.find(finalizer->type);
   // What to do comes first: API servers cut off what is long.
   report(found, criterionPath(index) + ": " +
-                    (known != nullptr && known->builtIn
+                    (kube::isTypePattern(finalizer->type)
+                         ? window + "; only SpecificResource criteria for the CRDs of its types exclude that"
+                     : known != nullptr && known->builtIn
                          ? window + "; no criterion can exclude that for a built-in type"
-                         : "add a SpecificResource criterion for "
+                         : "if their CRD goes in the same teardown, add a SpecificResource criterion for "
                            "customresourcedefinitions.apiextensions.k8s.io/" +
                                kube::crdName(finalizer->type) + ": " + window));
 }
@@ -131,7 +137,10 @@ void warnStrangeFinalizer(kube::Errors& found, const CriticalService& service, s
   const auto* criterion = std::get_if<FinalizerCriterion>(&service.criteria[index]);
   if (criterion == nullptr || !context.finalizers) return;
   const std::vector<std::string> carried = context.finalizers(criterion->type);
-  if (carried.empty() || std::ranges::find(carried, criterion->finalizerName) != carried.end()) return;
+  const auto isMeant = [&](const std::string& one) {
+    return kube::meansFinalizer(criterion->finalizerName, one);
+  };
+  if (carried.empty() || std::ranges::any_of(carried, isMeant)) return;
   report(found, criterionPath(index) + ": no " + kube::toString(criterion->type) + " carries " +
                     kube::inQuotes(criterion->finalizerName) + ", although some carry others" +
                     kube::didYouMean(criterion->finalizerName, {carried.begin(), carried.end()}));
@@ -145,19 +154,28 @@ ValidationContext contextIn(const graph::Graph& graph) {
               [&graph](const FinalizerCriterion& criterion, std::string_view namespaceName) {
                 return std::ranges::any_of(objectsOf(graph, criterion.type), [&](graph::ObjectId object) {
                   return graph.namespaceName(object) == namespaceName &&
-                         std::ranges::count(graph.finalizers(object), criterion.finalizerName) > 0;
+                         std::ranges::any_of(graph.finalizers(object), [&](std::string_view carried) {
+                           return kube::meansFinalizer(criterion.finalizerName, carried);
+                         });
                 });
               },
           .finalizers =
               [&graph](const kube::GroupResource& type) {
-                const auto id = graph.findType(type);
-                std::vector<std::string> found;
-                for (const std::string_view finalizer :
-                     id ? graph.finalizersOf(*id, SIZE_MAX) : std::vector<std::string_view>())
-                  found.emplace_back(finalizer);
-                std::ranges::sort(found);
-                return found;
+                std::set<std::string> found;
+                for (const graph::TypeId one : graph::typesMeantBy(graph, type)) {
+                  for (const std::string_view finalizer : graph.finalizersOf(one, SIZE_MAX))
+                    found.emplace(finalizer);
+                }
+                return std::vector<std::string>(found.begin(), found.end());
               }};
+}
+
+std::string awaitedInWords(const std::vector<kube::ObjectKey>& awaited) {
+  const bool isOne = awaited.size() == 1;
+  return "the provider needs " + kube::listed(kube::wordsOf(awaited), kMostAwaitedNamed) +
+         (isOne ? ", which carries" : ", which carry") +
+         " a finalizer that a criterion waits for: " + (isOne ? "it goes" : "they go") +
+         " before the provider, and nothing guards " + (isOne ? "it" : "them");
 }
 
 kube::Errors validateNew(const CriticalService& service, std::string_view ownNamespace) {
@@ -208,6 +226,7 @@ kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& t
   warnExcludedNamespace(found, service);
   warnNotInstalled(found, "spec.provider", service.provider.type, types, context);
   warnMissingProvider(found, service, context);
+  if (!context.awaited.empty()) report(found, "spec.criteria: " + awaitedInWords(context.awaited));
   for (size_t i = 0; i < service.criteria.size(); ++i) {
     warnNotInstalled(found, criterionPath(i), typeOf(service.criteria[i]), types, context);
     if (const auto defined = definedByOneOf(service, i))

@@ -30,7 +30,8 @@ struct ValidationContext {
   // Takes each warning that is true only while that object is not there, for whoever has to ask the API
   // server first; empty: it is reported as the others.
   std::function<void(const kube::ObjectKey&, std::string)> ifAbsent = {};
-  bool personsCount = true;  // lastout can prove that persons have asked for what it denied
+  std::vector<kube::ObjectKey> awaited = {};  // what the provider needs and waits for (Needed::awaited)
+  bool personsCount = true;                   // lastout can prove that persons have asked for what it denied
 };
 // Returns what the graph knows, which must outlive it. An object of a type that is not known well enough
 // counts as existing.
@@ -39,12 +40,15 @@ ValidationContext contextIn(const graph::Graph& graph);
 // lastout does not review what is in it: a control plane must not wait for what it runs.
 inline constexpr std::string_view kExcludedNamespace = "kube-system";
 
+// Returns in words that the provider needs these objects, which go before it (Needed::awaited).
+std::string awaitedInWords(const std::vector<kube::ObjectKey>& awaited);
+
 // What a person should know although it is accepted, of a service that guards something: a provider in the
 // excluded namespace; `deferredDeletions: Always` where persons do not count; a type that is not installed; a
 // provider that is not there; a finalizer that nothing carries while its objects carry others; a Finalizer
 // criterion whose CRD no SpecificResource criterion names (a new instance may appear between the last look
 // and the deletion); instances in the provider's own namespace, whose deletion then waits for somebody to
-// delete them (the document's non-goal).
+// delete them (the document's non-goal); a dependency that goes before the provider.
 kube::Errors warnings(const CriticalService& service, const kube::ResourceMap& types,
                       const ValidationContext& context);
 

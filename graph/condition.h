@@ -36,7 +36,8 @@ kube::GroupResource notUnderstoodType();
 
 struct Condition {
   enum class Kind : uint8_t {
-    Finalizer,         // every object of `type` that carries `finalizer` is a holder
+    // Every object of `type` that carries `finalizer` is a holder; either may be a pattern (kube/patterns.h).
+    Finalizer,
     Object,            // the one object `type`/`namespaceName`/`name` is the holder while it exists
     NamespaceContent,  // everything in the namespace `name` is a holder
     Instances,         // every object of `type` is a holder
@@ -51,8 +52,11 @@ struct Condition {
   auto operator<=>(const Condition&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 errs
 };
 
-// True if the condition leaves out an object of its type, by Condition::scope.
-bool leavesOut(const Condition& condition, std::string_view namespaceName, std::string_view name);
+// Returns true if whatever holds `narrow` holds `wide`.
+bool covers(const Condition& wide, const Condition& narrow);
+// Returns true if a Finalizer condition is about the object, by its type and its scope; what that carries
+// aside.
+bool isAbout(const Condition& condition, const kube::ObjectKey& object);
 
 // The condition's subject in words: "finalizer my.crd.group/super-important on coolresources.my.crd.group"
 // (and " in namespace a" or " outside namespace a"), "existence of

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "graph/interning.h"
 #include "graph/nodes.h"
+#include "graph/patterns.h"
 #include "graph/requirements.h"
 #include "kube/invariant.h"
 
@@ -13,7 +15,7 @@ namespace lastout::graph {
 
 TypeId Graph::internType(const kube::GroupResource& type) {
   const uint32_t number = acquireType(tables_, type.group, type.resource);
-  tables_.types.write(number).pinned = true;
+  if (!std::exchange(tables_.types.write(number).pinned, true)) noteKnowledge(tables_, number);
   releaseType(tables_, number);
   return TypeId{number};
 }
@@ -22,15 +24,19 @@ void Graph::forgetType(TypeId type) {
   const uint32_t number = static_cast<uint32_t>(type);
   acquireType(tables_, number);
   tables_.types.write(number).pinned = false;
+  noteKnowledge(tables_, number);
   releaseType(tables_, number);
 }
 
 void Graph::setKnowledge(TypeId type, Knowledge knowledge) {
-  const bool isMeaningless =
-      tables_.types[static_cast<uint32_t>(type)].semantics == Type::Semantics::NotUnderstood;
-  if (isMeaningless || this->knowledge(type) == knowledge) return;
+  const auto number = static_cast<uint32_t>(type);
+  const Type& known = tables_.types[number];
+  const bool isMeaningless = known.semantics == Type::Semantics::NotUnderstood;
+  if (isMeaningless || (isPattern(known) ? known.ownKnowledge : known.knowledge) == knowledge) return;
   ++revision_;
-  tables_.types.write(static_cast<uint32_t>(type)).knowledge = knowledge;
+  Type& record = tables_.types.write(number);
+  (isPattern(record) ? record.ownKnowledge : record.knowledge) = knowledge;
+  noteKnowledge(tables_, number);
 }
 
 void Graph::apply(std::span<const Change> changes) {

@@ -131,8 +131,8 @@ class Graph {
 
   std::optional<TypeId> findType(const kube::GroupResource& type) const;
   kube::GroupResource type(TypeId type) const;
-  Knowledge knowledge(TypeId type) const;
-  uint32_t objectCount(TypeId type) const;                                  // present ones
+  Knowledge knowledge(TypeId type) const;   // of a pattern: of all that it means
+  uint32_t objectCount(TypeId type) const;  // present ones
   uint32_t objectCount(TypeId type, std::string_view namespaceName) const;  // those in the namespace
   std::vector<ObjectId> objectsOf(TypeId type) const;                       // the same
   // Returns up to `limit` of the finalizers that present objects of the type have.
@@ -173,6 +173,7 @@ class Graph {
   bool isLive(ConditionId condition) const;
   std::optional<ConditionId> findCondition(const Condition& condition) const;
   Condition condition(ConditionId condition) const;
+  bool isAboutSeveralTypes(ConditionId condition) const;  // its type is a pattern
   // The object that an Object condition names, present or absent; nothing for the other kinds.
   std::optional<ObjectId> target(ConditionId condition) const;
   // The Object conditions that name this object, whether or not it holds them.
@@ -202,7 +203,14 @@ Knowledge knowledgeOf(const Graph& graph, const kube::GroupResource& type);
 // Returns true if it is known well enough that "no object of it" can be believed.
 bool isBelievable(const Graph& graph, const kube::GroupResource& type);
 
-// Returns the present objects of the type; none if the graph does not have the type.
+// Returns those types that the graph has of what is meant: the type itself, or, of a pattern
+// (kube/patterns.h), all that it means.
+std::vector<TypeId> typesMeantBy(const Graph& graph, const kube::GroupResource& named);
+// Returns the type for which `named` is known as it is: itself, or of a pattern the one that it means and
+// that is known worst.
+kube::GroupResource leastKnownOf(const Graph& graph, const kube::GroupResource& named);
+
+// Returns the present objects of the type, which may be a pattern; none if the graph does not have the type.
 std::vector<ObjectId> objectsOf(const Graph& graph, const kube::GroupResource& type);
 
 // True if the graph knows that the object does not exist; false where the graph does not know.

@@ -7,7 +7,9 @@
 #include "graph/interning.h"
 #include "graph/nodes.h"
 #include "graph/owners.h"
+#include "graph/patterns.h"
 #include "graph/requirements.h"
+#include "kube/patterns.h"
 
 namespace lastout::graph {
 
@@ -80,7 +82,9 @@ std::vector<std::string_view> Graph::finalizersOf(TypeId type, size_t limit) con
 }
 
 bool Graph::wasHeld(TypeId type, std::string_view finalizer) const {
-  const uint32_t carrier = findCarrier(tables_, number(type), finalizer);
+  const bool isOfPattern = isPattern(tables_.types[number(type)]) || kube::isFinalizerPattern(finalizer);
+  const uint32_t carrier = isOfPattern ? findPattern(tables_, number(type), finalizer)
+                                       : findCarrier(tables_, number(type), finalizer);
   return carrier != kNone && tables_.carriers[carrier].wasHeld;
 }
 
@@ -158,7 +162,9 @@ std::vector<std::string_view> Graph::finalizers(ObjectId object) const {
   std::vector<std::string_view> result;
   uint32_t at = tables_.classes[tables_.nodes[number(object)].objectClass].firstMembership;
   for (; at != kNone; at = tables_.memberships[at].nextInClass) {
-    result.push_back(tables_.strings.view(tables_.carriers[tables_.memberships[at].carrier].finalizer));
+    const Carrier& carrier = tables_.carriers[tables_.memberships[at].carrier];
+    if (carrier.isPattern) break;
+    result.push_back(tables_.strings.view(carrier.finalizer));
   }
   return result;
 }
@@ -227,6 +233,11 @@ Condition Graph::condition(ConditionId condition) const {
   return result;
 }
 
+bool Graph::isAboutSeveralTypes(ConditionId condition) const {
+  const uint32_t type = tables_.conditions[number(condition)].type;
+  return type != kNone && isPattern(tables_.types[type]);
+}
+
 std::optional<ObjectId> Graph::target(ConditionId condition) const {
   const ConditionRecord& record = tables_.conditions[number(condition)];
   return optionalId<ObjectId>(record.kind == Condition::Kind::Object ? record.subject : kNone);
@@ -287,9 +298,32 @@ bool isBelievable(const Graph& graph, const kube::GroupResource& type) {
   return believable(knowledgeOf(graph, type));
 }
 
+std::vector<TypeId> typesMeantBy(const Graph& graph, const kube::GroupResource& named) {
+  std::vector<TypeId> types;
+  const auto own = graph.findType(named);
+  if (!kube::isTypePattern(named)) return own ? std::vector<TypeId>{*own} : types;
+  const Tables& tables = graph.tables();
+  for (uint32_t number = 0; number < tables.types.slots(); ++number) {
+    const Type& type = tables.types[number];
+    if (type.pinned && !isPattern(type) && kube::meansType(named, graph.type(TypeId{number})))
+      types.push_back(TypeId{number});
+  }
+  return types;
+}
+
+kube::GroupResource leastKnownOf(const Graph& graph, const kube::GroupResource& named) {
+  const auto id = graph.findType(named);
+  const uint32_t least = id ? graph.tables().types[number(*id)].leastKnown : kNone;
+  return least == kNone ? named : graph.type(TypeId{least});
+}
+
 std::vector<ObjectId> objectsOf(const Graph& graph, const kube::GroupResource& type) {
-  const auto id = graph.findType(type);
-  return id ? graph.objectsOf(*id) : std::vector<ObjectId>();
+  std::vector<ObjectId> objects;
+  for (const TypeId one : typesMeantBy(graph, type)) {
+    const std::vector<ObjectId> ofOne = graph.objectsOf(one);
+    objects.insert(objects.end(), ofOne.begin(), ofOne.end());
+  }
+  return objects;
 }
 
 bool isKnownToBeGone(const Graph& graph, const kube::ObjectKey& object) {

@@ -1,7 +1,9 @@
 #include "graph/interning.h"
 
 #include "graph/hash.h"
+#include "graph/patterns.h"
 #include "kube/invariant.h"
+#include "kube/patterns.h"
 #include "kube/well_known.h"
 
 namespace lastout::graph {
@@ -15,6 +17,7 @@ Type::Semantics semanticsOf(std::string_view group, std::string_view resource) {
   if (is(kube::kNamespaces)) return Type::Semantics::Namespaces;
   if (is(kube::kCustomResourceDefinitions)) return Type::Semantics::Crds;
   if (is(notUnderstoodType())) return Type::Semantics::NotUnderstood;
+  if (kube::isTypePattern({std::string(group), std::string(resource)})) return Type::Semantics::Pattern;
   return Type::Semantics::Other;
 }
 
@@ -62,6 +65,9 @@ uint32_t acquireType(Tables& tables, std::string_view group, std::string_view re
     if (type.semantics == Type::Semantics::NotUnderstood) type.knowledge = Knowledge::NotUnderstood;
     number = tables.types.add(type);
     tables.typeIndex.insert(hash, number);
+    acquireType(tables, number);
+    noteTypeAdded(tables, number);
+    return number;
   }
   acquireType(tables, number);
   return number;
@@ -73,6 +79,7 @@ void releaseType(Tables& tables, uint32_t type) {
   Type& record = tables.types.write(type);
   LASTOUT_INVARIANT(record.uses > 0);
   if (--record.uses > 0 || record.pinned) return;
+  noteTypeGoing(tables, type);
   tables.typeIndex.erase(record.hash, type);
   tables.strings.release(record.group);
   tables.strings.release(record.resource);
@@ -156,10 +163,11 @@ bool sameFinalizers(const Tables& tables, uint32_t membership, std::span<const s
   for (const std::string_view finalizer : finalizers) {
     if (membership == kNone) return false;
     const Membership& record = tables.memberships[membership];
-    if (tables.strings.view(tables.carriers[record.carrier].finalizer) != finalizer) return false;
+    const Carrier& carrier = tables.carriers[record.carrier];
+    if (carrier.isPattern || tables.strings.view(carrier.finalizer) != finalizer) return false;
     membership = record.nextInClass;
   }
-  return membership == kNone;
+  return membership == kNone || tables.carriers[tables.memberships[membership].carrier].isPattern;
 }
 
 void addMemberships(Tables& tables, uint32_t objectClass, uint32_t type,
@@ -193,7 +201,7 @@ void removeMemberships(Tables& tables, uint32_t membership) {
     if (record.nextInCarrier != kNone) {
       tables.memberships.write(record.nextInCarrier).previousInCarrier = record.previousInCarrier;
     }
-    releaseCarrier(tables, record.carrier);
+    if (!tables.carriers[record.carrier].isPattern) releaseCarrier(tables, record.carrier);
     tables.memberships.release(membership);
     membership = record.nextInClass;
   }
@@ -259,6 +267,7 @@ uint32_t findOrAddClass(Tables& tables, uint32_t type, std::string_view namespac
   const uint32_t number = tables.classes.add(record);
   tables.classIndex.insert(hash, number);
   addMemberships(tables, number, type, finalizers);
+  if (!finalizers.empty()) joinPatterns(tables, number);
   if (present != 0) linkClass(tables, number);
   return number;
 }

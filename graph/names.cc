@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kube/messages.h"
+#include "kube/patterns.h"
 #include "kube/reference.h"
 #include "kube/well_known.h"
 
@@ -33,8 +34,18 @@ std::string_view toString(Knowledge knowledge) {
 
 kube::GroupResource notUnderstoodType() { return {std::string(kube::kLastoutGroup), "notunderstood"}; }
 
-bool leavesOut(const Condition& condition, std::string_view namespaceName, std::string_view name) {
-  return !condition.scope.includes(condition.type, namespaceName, name);
+bool covers(const Condition& wide, const Condition& narrow) {
+  Condition same = wide;
+  same.type = narrow.type;
+  same.finalizer = narrow.finalizer;
+  same.scope = narrow.scope;
+  return same == narrow && kube::coversTypes(wide.type, narrow.type) &&
+         kube::coversFinalizers(wide.finalizer, narrow.finalizer) && kube::covers(wide.scope, narrow.scope);
+}
+
+bool isAbout(const Condition& condition, const kube::ObjectKey& object) {
+  return kube::meansType(condition.type, object.type) &&
+         condition.scope.includes(object.type, object.namespaceName, object.name);
 }
 
 std::string toString(const Condition& condition) {

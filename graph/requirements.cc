@@ -4,6 +4,8 @@
 #include "graph/interning.h"
 #include "graph/nodes.h"
 #include "graph/owners.h"
+#include "graph/patterns.h"
+#include "kube/patterns.h"
 
 namespace lastout::graph {
 
@@ -70,6 +72,11 @@ void dropNamed(Tables& tables, const ConditionRecord& condition) {
   }
 }
 
+// Its type or its finalizer stands for several.
+bool isOfPattern(const Condition& condition) {
+  return kube::isTypePattern(condition.type) || kube::isFinalizerPattern(condition.finalizer);
+}
+
 uint32_t add(Tables& tables, Condition::Kind kind, uint32_t type, uint32_t subject) {
   ConditionRecord record;
   record.kind = kind;
@@ -82,7 +89,8 @@ uint32_t add(Tables& tables, Condition::Kind kind, uint32_t type, uint32_t subje
 // Each of these four takes its uses of type and subject; dropUnusedCondition gives them back.
 uint32_t addFinalizer(Tables& tables, const Condition& condition) {
   const uint32_t type = acquireType(tables, condition.type.group, condition.type.resource);
-  const uint32_t carrier = acquireCarrier(tables, type, condition.finalizer);
+  const uint32_t carrier = isOfPattern(condition) ? acquirePattern(tables, type, condition.finalizer)
+                                                  : acquireCarrier(tables, type, condition.finalizer);
   const uint32_t number = add(tables, condition.kind, type, carrier);
   const kube::NamespaceScope& scope = condition.scope;
   if (scope.kind == kube::NamespaceScope::Kind::All) {
@@ -200,7 +208,8 @@ uint32_t findCondition(const Tables& tables, const Condition& condition) {
   if (type == kNone) return kNone;
   switch (condition.kind) {
     case Condition::Kind::Finalizer: {
-      const uint32_t carrier = findCarrier(tables, type, condition.finalizer);
+      const uint32_t carrier = isOfPattern(condition) ? findPattern(tables, type, condition.finalizer)
+                                                      : findCarrier(tables, type, condition.finalizer);
       return carrier == kNone ? kNone : findOnCarrier(tables, carrier, condition.scope);
     }
     case Condition::Kind::Object: {
@@ -238,7 +247,10 @@ void dropUnusedCondition(Tables& tables, uint32_t number) {
         unlinkFromTarget(tables, tables.carriers.write(record.subject).firstScoped, number);
         dropNamed(tables, record);
       }
-      releaseCarrier(tables, record.subject);
+      if (tables.carriers[record.subject].isPattern)
+        releasePattern(tables, record.subject);
+      else
+        releaseCarrier(tables, record.subject);
       break;
     case Condition::Kind::Object:
       unlinkFromTarget(tables, writeExtra(tables, record.subject).firstCondition, number);

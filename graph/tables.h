@@ -72,7 +72,8 @@ struct ObjectClass {
   uint8_t flags = 0;
 };
 
-// All objects of one type with one finalizer.
+// All objects of one type with one finalizer; or, if it is a pattern (kube/patterns.h), all that the type's
+// or the finalizer's text means.
 struct Carrier {
   uint32_t type = kNone;
   StringId finalizer = kEmptyString;
@@ -80,14 +81,15 @@ struct Carrier {
   uint32_t firstMembership = kNone;  // of present classes
   uint32_t condition = kNone;        // the Finalizer condition on it of all namespaces
   uint32_t firstScoped = kNone;      // Finalizer conditions on it that name namespaces
-  uint32_t previousInType = kNone;
+  uint32_t previousInType = kNone;   // of a pattern: among all patterns, as the next one
   uint32_t nextInType = kNone;
   uint32_t uses = 0;  // by memberships and conditions
   uint32_t hash = 0;
   bool wasHeld = false;  // an object has had the finalizer since this record exists
+  bool isPattern = false;
 };
 
-// One finalizer of one class.
+// One finalizer of one class; behind these, one for each pattern that means any of them.
 struct Membership {
   uint32_t objectClass = kNone;
   uint32_t carrier = kNone;
@@ -97,7 +99,7 @@ struct Membership {
 };
 
 struct Type {
-  enum class Semantics : uint8_t { Other, Namespaces, Crds, NotUnderstood };
+  enum class Semantics : uint8_t { Other, Namespaces, Crds, NotUnderstood, Pattern };
 
   StringId group = kEmptyString;
   StringId resource = kEmptyString;
@@ -107,7 +109,13 @@ struct Type {
   uint32_t condition = kNone;  // the Instances condition on it
   uint32_t uses = 0;           // by classes, carriers and conditions
   uint32_t hash = 0;
-  Knowledge knowledge = Knowledge::Unknown;
+  // Of a pattern: of what it means, the type that is known worst; kNone: which types it means is known as
+  // well as `knowledge` says.
+  uint32_t leastKnown = kNone;
+  uint32_t previousPattern = kNone;
+  uint32_t nextPattern = kNone;
+  Knowledge knowledge = Knowledge::Unknown;     // of a pattern: of all that it means
+  Knowledge ownKnowledge = Knowledge::Unknown;  // of a pattern: which types it means
   Semantics semantics = Semantics::Other;
   bool pinned = false;  // interned by the caller, who may keep the number
 };
@@ -207,6 +215,8 @@ struct Requirement {
 
 struct Tables {
   uint64_t hashSeed = kHashOdd;  // what all hashes of names begin with
+  uint32_t firstPatternType = kNone;
+  uint32_t firstPatternCarrier = kNone;
   StringArena strings;
   Pool<Node> nodes;
   Pool<Extra> extras;

@@ -49,7 +49,8 @@ struct Object {
   std::string file;  // where it was read from; empty when from no file
 };
 
-bool hasFinalizer(const ObjectMeta& meta, std::string_view finalizer);
+// Returns true if it carries a finalizer that is meant, by name or by pattern (kube/patterns.h).
+bool hasFinalizer(const ObjectMeta& meta, std::string_view named);
 
 // The group of an apiVersion: "apps" of "apps/v1", "" of "v1".
 std::string groupOf(std::string_view apiVersion);

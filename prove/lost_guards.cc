@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kube/messages.h"
+#include "kube/patterns.h"
 #include "prove/lost_protections.h"
 
 namespace lastout::prove {
@@ -102,9 +103,10 @@ bool isAbout(const Model& model, const Criterion& criterion) {
   if (const auto* resource = std::get_if<criticalservice::SpecificResourceCriterion>(&criterion))
     return slotOf(model, resource->object).has_value();
   const kube::GroupResource& type = criticalservice::typeOf(criterion);
-  const std::string crd = kube::toString(type);
   return std::ranges::any_of(model.slots, [&](const cluster::SlotInfo& slot) {
-    return slot.key.type == type || (slot.kind == cluster::SlotKind::Crd && slot.key.name == crd);
+    const bool isCrd = slot.kind == cluster::SlotKind::Crd;
+    return kube::meansType(type, isCrd ? kube::definedBy(slot.key.name) : slot.key.type) ||
+           slot.key.type == type;
   });
 }
 

@@ -296,12 +296,12 @@ std::string TableWriter::met(const Criterion& criterion) const {
     const kube::ObjectKey& key = model_.slots[slot].key;
     if (const auto* specific = std::get_if<criticalservice::SpecificResourceCriterion>(&criterion)) {
       if (key == specific->object) any.push_back(present(slot));
+    } else if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {
+      if (!isAbout(*finalizer, key)) continue;
+      for (const std::string& carried : names_.finalizersMeantBy(finalizer->finalizerName))
+        any.push_back("object[" + names_.slot(slot) + "].finalizers[" + carried + "]");
     } else if (key.type == criticalservice::typeOf(criterion)) {
-      const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
-      if (finalizer != nullptr && leavesOut(*finalizer, key)) continue;
-      const std::string carried = finalizer == nullptr ? "" : names_.finalizerNamed(finalizer->finalizerName);
-      any.push_back(finalizer == nullptr ? present(slot)
-                                         : "object[" + names_.slot(slot) + "].finalizers[" + carried + "]");
+      any.push_back(present(slot));
     }
   }
   return "!(" + anyOf(any) + ")";

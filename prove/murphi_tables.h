@@ -22,6 +22,8 @@ class MurphiNames {
   std::string finalizer(cluster::Slot slot, uint16_t bit) const;
   // Returns the finalizer of that name, or f_none where no object can carry it.
   std::string finalizerNamed(const std::string& name) const;
+  // Returns those that are meant, by name or by pattern (kube/patterns.h).
+  std::vector<std::string> finalizersMeantBy(std::string_view named) const;
   // Returns a condition: `variable` is one of those finalizers.
   std::string isAnyOf(const std::string& variable, cluster::Slot slot, uint16_t bits) const;
 

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "cluster/machine.h"
+#include "kube/patterns.h"
 #include "kube/well_known.h"
 #include "prove/murphi_tables.h"
 
@@ -43,6 +44,14 @@ MurphiNames::MurphiNames(const Model& model) : model_(model) {
     mostChildren_ = std::max(mostChildren_, info.children.size());
   }
   finalizerNames_.assign(names.begin(), names.end());
+}
+
+std::vector<std::string> MurphiNames::finalizersMeantBy(std::string_view named) const {
+  std::vector<std::string> meant;
+  for (const std::string& name : finalizerNames_) {
+    if (kube::meansFinalizer(named, name)) meant.push_back(finalizerNamed(name));
+  }
+  return meant;
 }
 
 std::string MurphiNames::finalizerNamed(const std::string& name) const {

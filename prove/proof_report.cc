@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "kube/well_known.h"
 #include "replay/goal.h"
 #include "replay/stuck.h"
 
@@ -64,8 +65,7 @@ class Reporter {
     for (const replay::StillThere& each : why.objects) {
       report.leftovers.push_back({names_.of(each.object), each.reasons});
       if (each.isUnasked && ready_.scenario.isOfDeletions)
-        report.leftovers.back().reasons.back() +=
-            " (--delete " + kube::toString(compiled_.model.slots[each.object].key) + " would)";
+        report.leftovers.back().reasons.back() += " (" + wayOut(each.object) + ")";
     }
     for (replay::Leftover& step : replay::unsent(compiled_, names_, end.state))
       report.leftovers.push_back(std::move(step));
@@ -79,6 +79,29 @@ class Reporter {
   }
 
  private:
+  // What would have the object go, too. One that is elsewhere than all that was asked for may be somebody
+  // else's: then it is the criterion that has to leave it out.
+  std::string wayOut(Slot slot) const {
+    const cluster::Model& model = compiled_.model;
+    const kube::ObjectKey& key = model.slots[slot].key;
+    const auto isNear = [&](const cluster::ClientStep& step) {
+      const kube::ObjectKey& asked = model.slots[step.object].key;
+      return kube::isPartOfNamespace(key.namespaceName, asked.type, asked.namespaceName, asked.name);
+    };
+    for (const criticalservice::CriticalService& service : model.serviceSpecs) {
+      if (key.namespaceName.empty() || std::ranges::any_of(model.steps, isNear)) break;
+      for (size_t i = 0; i < service.criteria.size(); ++i) {
+        const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&service.criteria[i]);
+        if (finalizer != nullptr && isAbout(*finalizer, key))
+          return "it is in another namespace than all that is to go: if it is somebody else's, set "
+                 "finalizer.namespaces in " +
+                 criticalservice::fieldOf(service, i) + " of " +
+                 criticalservice::nameInWords(service.meta.name);
+      }
+    }
+    return "--delete " + kube::toString(key) + " would";
+  }
+
   std::vector<NarratedStep> steps(const Way& way) const {
     Narrative told;
     tell(machine_, names_, way, told);

@@ -135,6 +135,8 @@ class GraphBuilder {
         std::move(service.error().begin(), service.error().end(), std::back_inserter(errors_));
         continue;
       }
+      const auto carries = criticalservice::carriesIn(result_.graph);
+      context.awaited = finder_.needs(*service, carries).awaited;
       kube::Errors warnings = criticalservice::warnings(*service, manifests_.types, context);
       for (kube::Error& warning : warnings) {
         if (warning.file.empty()) warning.file = object->file;
@@ -143,7 +145,7 @@ class GraphBuilder {
       }
       criticalservice::understand(*service, criticalservice::knownTypes(manifests_.types));
       *service = finder_.withConverted(std::move(*service));
-      result_.guards.put(result_.graph, *service, manifests_.types, finder_.find(*service));
+      result_.guards.put(result_.graph, *service, manifests_.types, finder_.find(*service, carries));
       types_.insert(service->provider.type);
       for (const criticalservice::Criterion& criterion : service->criteria) {
         types_.insert(criticalservice::typeOf(criterion));

@@ -44,7 +44,7 @@ kube::Error whatIsMissing(const LiveView& view, std::chrono::milliseconds patien
 
 // What keeps a type from being known; asked with the rights of whoever asks, not with those of a `lastout
 // serve`.
-std::string problemWith(const TypeStanding& type) {
+std::string whyUntold(const TypeStanding& type) {
   switch (type.knowledge) {
     case graph::Knowledge::Forbidden:
       return "you may not list " + toString(type.type);
@@ -74,8 +74,8 @@ kube::Result<std::vector<std::string>> warningsOf(const LiveView& view) {
     }
     if (type.type == criticalservice::criticalServiceType())
       return tl::unexpected(
-          notTold(problemWith(type) + ", so nothing can be told of what is guarded" + inBrackets(type.why)));
-    warnings.push_back(problemWith(type) + ", so what depends on that type counts as unknown here" +
+          notTold(whyUntold(type) + ", so nothing can be told of what is guarded" + inBrackets(type.why)));
+    warnings.push_back(whyUntold(type) + ", so what depends on that type counts as unknown here" +
                        inBrackets(type.why));
   }
   if (!ofDependencies.empty()) warnings.push_back(warningOfDependencies(ofDependencies));

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "criticalservice/dependencies.h"
+#include "criticalservice/validation.h"
 #include "kube/messages.h"
 #include "kube/well_known.h"
 #include "server/watch/unknown_types.h"
@@ -59,11 +60,14 @@ DependencyStanding foundFor(const admission::ClusterView& view,
             "what the provider needs may not all be guarded: " + unknownTypes->message +
                 grantOfAny(view.graph(), types)};
   }
-  if (std::string tooMany = wordsOf(view.needsOf(service).tooMany); !tooMany.empty())
+  const criticalservice::Needed needs = view.needsOf(service);
+  if (std::string tooMany = wordsOf(needs.tooMany); !tooMany.empty())
     return {false, "TooMany", std::move(tooMany)};
   const size_t count = view.guards().dependencies(view.guards().find(service.meta.name)).size();
+  const std::vector<kube::ObjectKey>& awaited = needs.awaited;
   return {true, "Found",
           soManyAre(count) + " guarded, as far as the provider was seen to need any" +
+              (awaited.empty() ? "" : "; " + criticalservice::awaitedInWords(awaited)) +
               wordsOfApis(view.apisOf(service))};
 }
 

@@ -7,6 +7,7 @@
 
 #include "criticalservice/finalizer_removers.h"
 #include "kube/messages.h"
+#include "kube/patterns.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
 #include "server/watch/unknown_types.h"
@@ -41,15 +42,19 @@ bool wasSeen(const graph::Graph& graph, const FinalizerCriterion& criterion, con
 // another criterion names.
 std::string nearestCarried(const graph::Graph& graph, const CriticalService& service,
                            const FinalizerCriterion& criterion) {
-  const auto type = graph.findType(criterion.type);
   const bool isBuiltIn = !criticalservice::builtInRemoverOf(criterion.finalizerName).empty();
-  if (!type || isBuiltIn || !graph::isBelievable(graph, criterion.type)) return {};
-  std::vector<std::string_view> carried = graph.finalizersOf(*type, kMostCarried);
+  if (isBuiltIn || !graph::isBelievable(graph, criterion.type)) return {};
+  std::vector<std::string_view> carried;
+  for (const graph::TypeId type : graph::typesMeantBy(graph, criterion.type)) {
+    const std::vector<std::string_view> ofOne = graph.finalizersOf(type, kMostCarried - carried.size());
+    carried.insert(carried.end(), ofOne.begin(), ofOne.end());
+  }
   std::erase_if(carried, [&](std::string_view finalizer) {
     return finalizer == kube::kForegroundFinalizer || finalizer == kube::kOrphanFinalizer ||
            std::ranges::any_of(service.criteria, [&](const criticalservice::Criterion& one) {
              const auto* other = std::get_if<FinalizerCriterion>(&one);
-             return other != nullptr && other->type == criterion.type && other->finalizerName == finalizer;
+             return other != nullptr && other->type == criterion.type &&
+                    kube::meansFinalizer(other->finalizerName, finalizer);
            });
   });
   std::ranges::sort(carried);  // of two that are equally near always the same

@@ -326,10 +326,12 @@ std::string askedByAnnotations(const admission::ClusterView& view, const Critica
 
 // --- the other fields
 
+constexpr size_t kMostUnmetTold = 96;  // as the CRD has it
+
 Json unmetCriteria(const graph::Graph& graph, const std::vector<CriterionState>& criteria) {
   Json unmet = Json::array();
   for (const CriterionState& criterion : criteria) {
-    if (criterion.why.empty()) continue;
+    if (criterion.why.empty() || unmet.size() == kMostUnmetTold) continue;
     Json examples = Json::array();
     for (const graph::ObjectId object : criterion.examples) examples.push_back(toString(graph.key(object)));
     Json one = {{"field", criterion.field}, {"message", cut(criterion.why)}, {"count", criterion.holders}};

@@ -9,6 +9,7 @@
 #include "client/metadata_stream.h"
 #include "client/status.h"
 #include "kube/api_calls.h"
+#include "kube/patterns.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
 #include "server/runtime/object_client.h"
@@ -41,7 +42,7 @@ milliseconds patienceUntil(TimePoint deadline) {
 bool holds(const Condition& condition, const kube::ObjectMeta& meta) {
   if (condition.kind == Condition::Kind::Finalizer)
     return kube::hasFinalizer(meta, condition.finalizer) &&
-           !graph::leavesOut(condition, meta.namespaceName, meta.name);
+           graph::isAbout(condition, {condition.type, meta.namespaceName, meta.name});
   return condition.uid.empty() || condition.uid == meta.uid;
 }
 
@@ -51,8 +52,9 @@ bool holds(const Condition& condition, const kube::ObjectMeta& meta) {
 bool mayHold(const ConsistentReader::Conditions& sought, std::string_view object) {
   if (object.find('\\') != std::string_view::npos) return true;
   return std::ranges::any_of(sought, [&](const Condition& condition) {
-    return condition.kind != Condition::Kind::Finalizer ||
-           object.find(condition.finalizer) != std::string_view::npos;
+    std::string_view sign = condition.finalizer;
+    if (kube::isFinalizerPattern(sign)) sign.remove_suffix(1);
+    return condition.kind != Condition::Kind::Finalizer || object.find(sign) != std::string_view::npos;
   });
 }
 
@@ -91,6 +93,7 @@ ConsistentReader::ConsistentReader(const std::shared_ptr<client::Access>& access
 kube::Result<void> ConsistentReader::readAll(const Conditions& conditions, TimePoint deadline,
                                              const Found& found) const {
   const Condition& first = *conditions.begin();
+  if (kube::isTypePattern(first.type)) return readTypes(first, deadline, found);
   const auto type = view_.find(first.type);
   if (!type) return readUnserved(first.type, deadline);
   if (first.kind == Condition::Kind::Object) return readObject(*type, first, deadline, found);
@@ -105,6 +108,7 @@ kube::Result<void> ConsistentReader::readAll(const Conditions& conditions, TimeP
 
 kube::Result<void> ConsistentReader::readAgain(const Conditions& conditions, TimePoint deadline,
                                                const Found& found) const {
+  if (kube::isTypePattern(conditions.begin()->type)) return readTypes(*conditions.begin(), deadline, found);
   const auto type = view_.find(conditions.begin()->type);
   if (!type) return readUnserved(conditions.begin()->type, deadline);
   Conditions sought = conditions;
@@ -140,6 +144,30 @@ kube::Result<std::vector<kube::Object>> ConsistentReader::readObjects(const kube
     place = std::move(page->next);
   }
   return objects;
+}
+
+// A CRD of which the view has not heard holds the condition. Types without one are those of discovery: an API
+// server behind the API server can be asked no better.
+kube::Result<void> ConsistentReader::readTypes(const Condition& condition, TimePoint deadline,
+                                               const Found& found) const {
+  const auto definitions = view_.find(kube::kCustomResourceDefinitions);
+  if (!definitions) return tl::unexpected(unread("the API server does not serve CRDs"));
+  const std::vector<kube::GroupResource> told = view_.wanted();
+  bool isUntold = false;
+  const Reading names{client::Content::Metadata, [](std::string_view) { return true; },
+                      [&](client::StreamedObject object) {
+                        const kube::GroupResource type = kube::definedBy(object.meta.name);
+                        isUntold =
+                            kube::meansType(condition.type, type) && !std::ranges::binary_search(told, type);
+                        if (isUntold) found(condition, {definitions->type, std::move(object.meta)});
+                        return !isUntold;
+                      }};
+  for (std::optional<Place> place = Place(); place && !isUntold;) {
+    auto page = readPage(*definitions, *place, deadline, names);
+    if (!page) return tl::unexpected(std::move(page.error()));
+    place = std::move(page->next);
+  }
+  return {};
 }
 
 // Nothing of a type is there when its CRD is not.

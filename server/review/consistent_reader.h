@@ -32,8 +32,9 @@ class ConsistentReader {
 
   // Reads until every condition has a holder, or to the end: then the other conditions had none at one moment
   // after the call. Where all are about the same namespace, that is read alone. A type whose CRD is gone has
-  // no objects. Fails with why the read did not finish until `deadline`, or which object could not be read,
-  // so that nobody knows what it holds.
+  // no objects. Of a condition on a pattern (kube/patterns.h) CRDs are read: one of a type that the view does
+  // not have is its holder. Fails with why the read did not finish until `deadline`, or which object could
+  // not be read, so that nobody knows what it holds.
   kube::Result<void> readAll(const Conditions& conditions, TimePoint deadline, const Found& found) const;
 
   // The same, of a type that readAll() has gone through a moment ago: reads no more than its first page, and
@@ -53,6 +54,8 @@ class ConsistentReader {
   struct Page;
   kube::Result<void> readObject(const kube::ResourceType& type, const graph::Condition& condition,
                                 TimePoint deadline, const Found& found) const;
+  kube::Result<void> readTypes(const graph::Condition& condition, TimePoint deadline,
+                               const Found& found) const;
   kube::Result<bool> isDefined(const kube::GroupResource& type, TimePoint deadline) const;
   kube::Result<bool> isAggregated(const std::string& group, TimePoint deadline) const;
   bool isUndefined(const kube::GroupResource& type, int status, TimePoint deadline) const;

@@ -6,6 +6,7 @@
 #include "admission/service_changes.h"
 #include "criticalservice/critical_service.h"
 #include "criticalservice/dependencies.h"
+#include "kube/patterns.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 
@@ -19,6 +20,13 @@ using graph::Knowledge;
 // as the webhook that converts its objects.
 constexpr std::chrono::milliseconds kLongestWait{60'000};
 
+// The type is among them; of a pattern: one that it means is.
+template <class Types>
+bool isAnyOf(const Types& types, const kube::GroupResource& named) {
+  return std::ranges::any_of(types,
+                             [&](const kube::GroupResource& type) { return kube::meansType(named, type); });
+}
+
 }  // namespace
 
 LiveView::LiveView(LiveViewOptions options)
@@ -30,7 +38,7 @@ LiveView::LiveView(LiveViewOptions options)
        .wasThere = [this](const auto& type) LASTOUT_REQUIRES_SHARED(mutex_) { return wasThere(type); },
        .isDefined =
            [this](const auto& type) LASTOUT_REQUIRES_SHARED(mutex_) {
-             return defined_.contains(type) || view_.graph().find(kube::crdKey(type)).has_value();
+             return isAnyOf(defined_, type) || view_.graph().find(kube::crdKey(type)).has_value();
            },
        .isCertain = [this](const auto& type) LASTOUT_REQUIRES_SHARED(mutex_) { return isCertain(type); },
        .isNamespaced = [this](const auto& type) LASTOUT_REQUIRES_SHARED(mutex_) -> std::optional<bool> {
@@ -48,13 +56,14 @@ LiveView::LiveView(LiveViewOptions options)
 // --- which types there are, for criteria to be understood
 
 bool LiveView::isThere(const kube::GroupResource& type) const {
+  if (kube::isTypePattern(type)) return isAnyOf(typesThere(), type);
   const kube::ResourceType* known = types_.find(type);
   return (known != nullptr && known->builtIn) || discovery_.find(type) != nullptr ||
          view_.graph().find(kube::crdKey(type));
 }
 
 bool LiveView::wasThere(const kube::GroupResource& type) const {
-  return defined_.contains(type) || undefined_.contains(type);
+  return isAnyOf(defined_, type) || isAnyOf(undefined_, type);
 }
 
 // All CRDs are known, and all that is served of the group.
@@ -81,7 +90,9 @@ std::vector<kube::GroupResource> LiveView::typesThere() const {
 
 // A type's CRD came or went.
 void LiveView::redefined(const kube::GroupResource& type) {
-  if (view_.graph().findType(type)) settle(type, settledAt_);
+  const bool isMeant = std::ranges::any_of(
+      patternsNow(), [&](const kube::GroupResource& pattern) { return kube::meansType(pattern, type); });
+  if (isMeant || view_.graph().findType(type)) settle(type, settledAt_);
   view_.understandAgain(type.group);
 }
 
@@ -237,8 +248,9 @@ bool LiveView::wasEverDefined(const kube::GroupResource& type) const {
   if (defined_.contains(type)) return true;
   bool isNamed = false;
   for (const criticalservice::CriticalService* service : view_.services()) {
-    const bool names = std::ranges::any_of(
-        service->criteria, [&](const auto& criterion) { return criticalservice::typeOf(criterion) == type; });
+    const bool names = std::ranges::any_of(service->criteria, [&](const auto& criterion) {
+      return kube::meansType(criticalservice::typeOf(criterion), type);
+    });
     if (names && !service->seenTypes.contains(type)) return false;
     isNamed = isNamed || names;
   }
@@ -297,7 +309,12 @@ bool LiveView::isUndecided() const {
 void LiveView::settleAll(TimePoint now) {
   settledAt_ = now;
   settle(kube::kCustomResourceDefinitions, now);
-  for (const kube::GroupResource& type : wantedNow()) settle(type, now);
+  const std::vector<kube::GroupResource> wanted = wantedNow();
+  for (const kube::GroupResource& type : wanted) settle(type, now);
+  for (const kube::GroupResource& pattern : patternsNow()) {
+    view_.forgetOthers(pattern, wanted);
+    view_.know(pattern, isCertain(pattern) ? Knowledge::Synced : Knowledge::Unknown);
+  }
 }
 
 }  // namespace lastout::server

@@ -148,6 +148,7 @@ class LiveView {
   void settle(const kube::GroupResource& type, TimePoint now) LASTOUT_REQUIRES(mutex_);
   void settleAll(TimePoint now) LASTOUT_REQUIRES(mutex_);
   std::vector<kube::GroupResource> wantedNow() const LASTOUT_REQUIRES_SHARED(mutex_);
+  std::set<kube::GroupResource> patternsNow() const LASTOUT_REQUIRES_SHARED(mutex_);
 
   void forgetDefinitions() LASTOUT_REQUIRES(mutex_);
   void noteReadiness(TimePoint now) LASTOUT_REQUIRES(mutex_);

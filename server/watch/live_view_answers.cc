@@ -6,6 +6,7 @@
 #include "admission/guards.h"
 #include "criticalservice/critical_service.h"
 #include "criticalservice/dependencies.h"
+#include "kube/patterns.h"
 #include "kube/well_known.h"
 #include "manifestwork/manifest_work.h"
 #include "server/controllers/dependency_standing.h"
@@ -49,6 +50,18 @@ std::vector<kube::GroupResource> LiveView::wantedNow() const {
   for (const criticalservice::CriticalService* service : view_.services()) {
     for (kube::GroupResource& type : admission::followedTypes(*service)) types.insert(std::move(type));
   }
+  if (const auto patterns = patternsNow(); !patterns.empty()) {
+    std::erase_if(types, [](const kube::GroupResource& type) { return kube::isTypePattern(type); });
+    std::vector<kube::GroupResource> mayBeThere = typesThere();
+    mayBeThere.insert(mayBeThere.end(), undefined_.begin(), undefined_.end());  // those that are away, too
+    for (const kube::GroupResource& type : mayBeThere) {
+      const client::DiscoveredType* served = discovery_.find(type);
+      const bool hasObjects = served == nullptr || (served->canList && served->canWatch);
+      const bool isMeant = std::ranges::any_of(
+          patterns, [&](const kube::GroupResource& pattern) { return kube::meansType(pattern, type); });
+      if (hasObjects && isMeant) types.insert(type);
+    }
+  }
   for (const kube::GroupResource& type : options_.alsoFollowed) {
     if (discovery_.find(type) != nullptr) types.insert(type);
   }
@@ -56,6 +69,17 @@ std::vector<kube::GroupResource> LiveView::wantedNow() const {
     if (!types.contains(type) && isHoldingAWork(view_.graph(), type)) types.insert(type);
   }
   return {types.begin(), types.end()};
+}
+
+std::set<kube::GroupResource> LiveView::patternsNow() const {
+  std::set<kube::GroupResource> patterns;
+  for (const criticalservice::CriticalService* service : view_.services()) {
+    for (const criticalservice::Criterion& criterion : service->criteria) {
+      const kube::GroupResource& type = criticalservice::typeOf(criterion);
+      if (kube::isTypePattern(type)) patterns.insert(type);
+    }
+  }
+  return patterns;
 }
 
 std::vector<kube::GroupResource> LiveView::wanted() const {

@@ -143,6 +143,63 @@ TEST_F(ViewOfDependencies, AreThoseThatTheServiceSays) {
 }
 
 // The provider goes because its owner does. Its metadata tells, also where nothing else of it is read.
+std::string carrying(const std::string& finalizers) {
+  return "apiVersion: v1\nkind: Secret\nmetadata: {name: certs, namespace: run, finalizers: [" + finalizers +
+         "]}\n";
+}
+
+std::string waitingForSecrets(const std::string& name, const std::string& provider,
+                              const std::string& finalizer) {
+  return "apiVersion: lastout.dev/v1alpha1\nkind: CriticalService\nmetadata: {name: " + name +
+         "}\nspec:\n  provider: {group: apps, resource: deployments, namespace: run, name: " + provider +
+         "}\n  criteria: [{type: Finalizer, finalizer: {resource: secrets, finalizerName: " + finalizer +
+         "}}]\n";
+}
+
+// The Secret that the provider mounts goes before the provider while it carries the criterion's finalizer.
+TEST_F(ViewOfDependencies, OfACriterionsTypeGoBeforeTheProviderWhileTheyCarryItsFinalizer) {
+  guard(waitingForSecrets("guard", "manager", "example.com/clean"));
+  tell(kManager);
+  tell(kSecret);
+  EXPECT_TRUE(denies(kCerts)) << "it carries nothing";
+  EXPECT_FALSE(denies(kProvider));
+  tell(carrying("example.com/other"));
+  EXPECT_TRUE(denies(kCerts));
+  tell(carrying("example.com/clean"));
+  EXPECT_FALSE(denies(kCerts)) << "the provider waits for it";
+  EXPECT_TRUE(denies(kProvider));
+  view.remove(kCerts);
+  EXPECT_FALSE(denies(kProvider));
+  tell(kSecret);
+  EXPECT_TRUE(denies(kCerts)) << "another of its name";
+  view.remove({criticalservice::criticalServiceType(), "", "guard"});
+  tell(carrying("example.com/clean"));
+  EXPECT_FALSE(denies(kCerts));
+}
+
+// Each guards what it needs itself, whatever the other waits for.
+TEST_F(ViewOfDependencies, OfTwoProvidersInOneNamespaceStayGuarded) {
+  std::string other = kManager;
+  for (size_t at = 0; (at = other.find("manager", at)) != std::string::npos; at += 5)
+    other.replace(at, 7, "other");
+  other.replace(other.find("secretName: certs"), 17, "secretName: others-certs");
+  const kube::ObjectKey othersCerts{{"", "secrets"}, "run", "others-certs"};
+  guard(waitingForSecrets("guard", "manager", "example.com/clean"));
+  guard(waitingForSecrets("guard-of-other", "other", "example.org/clean"));
+  tell(kManager);
+  tell(other);
+  tell(kSecret);
+  EXPECT_TRUE(denies(kCerts));
+  EXPECT_TRUE(denies(othersCerts));
+  tell(carrying("example.org/clean"));
+  EXPECT_TRUE(denies(kCerts)) << "the other waits for it, and its own provider mounts it";
+  EXPECT_TRUE(denies({{"apps", "deployments"}, "run", "other"}));
+  EXPECT_TRUE(denies(othersCerts));
+  view.remove(kProvider);
+  EXPECT_FALSE(denies(kCerts));
+  EXPECT_TRUE(denies(othersCerts));
+}
+
 TEST_F(ViewOfDependencies, ThatOwnTheProviderGoWhenItMay) {
   const kube::ObjectKey owner{{"", "secrets"}, "run", "owner"};
   guard(service("  guard: {dependencies: [{resource: secrets, namespace: run, name: owner}]}\n"));

@@ -217,6 +217,8 @@ CriticalService Twin::anyService() {
     if (auto* finalizer = std::get_if<FinalizerCriterion>(&criterion); finalizer != nullptr && chance(3))
       finalizer->scope = chance(2) ? kube::NamespaceScope::outside(service.provider.namespaceName)
                                    : kube::NamespaceScope::within({service.provider.namespaceName});
+    if (auto* finalizer = std::get_if<FinalizerCriterion>(&criterion); finalizer != nullptr && chance(4))
+      finalizer->finalizerName = "example.com/f*";
     if (std::ranges::count(service.criteria, criterion) == 0) service.criteria.push_back(criterion);
   }
   return service;

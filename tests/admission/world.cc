@@ -46,7 +46,7 @@ void World::guard() {
     const criticalservice::CriticalService whole = finder_.withConverted(service);
     for (const criticalservice::Criterion& criterion : whole.criteria)
       learn(criticalservice::typeOf(criterion));
-    index.put(graph, whole, types, finder_.find(service));
+    index.put(graph, whole, types, finder_.find(service, criticalservice::carriesIn(graph)));
   }
 }
 

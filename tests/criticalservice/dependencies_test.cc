@@ -70,18 +70,23 @@ class DependenciesTest : public ::testing::Test {
   std::set<std::string> put(const std::string& yaml) {
     kube::ResourceMap types = kube::ResourceMap::builtIn();
     std::set<std::string> concerned;
-    for (const kube::Object& object : testing::objects(yaml, types)) concerned.merge(finder.put(object));
+    for (const kube::Object& object : testing::objects(yaml, types)) {
+      graph.upsert(graph.internType(object.key.type), object.meta);
+      concerned.merge(finder.put(object));
+    }
     return concerned;
   }
 
+  Needed needs() const { return finder.needs(service, carriesIn(graph)); }
+
   std::vector<std::string> found() const {
     std::vector<std::string> names;
-    for (const Dependency& dependency : finder.find(service)) names.push_back(toString(dependency.object));
+    for (const Dependency& dependency : needs().guarded) names.push_back(toString(dependency.object));
     return names;
   }
 
   std::string why(const std::string& object) const {
-    for (const Dependency& dependency : finder.find(service)) {
+    for (const Dependency& dependency : needs().guarded) {
       if (toString(dependency.object) == object) return dependency.why;
     }
     return "it is not needed";
@@ -89,6 +94,7 @@ class DependenciesTest : public ::testing::Test {
 
   DependencyFinder finder;
   CriticalService service;
+  graph::Graph graph;
 };
 
 TEST_F(DependenciesTest, AreWhatItsPodsName) {
@@ -312,7 +318,7 @@ TEST_F(DependenciesTest, OfOneKindPushOutNoOther) {
   EXPECT_THAT(found(), Contains("clusterroles.rbac.authorization.k8s.io/real"));
   EXPECT_THAT(found(), Contains("secrets/run/certs"));
   EXPECT_THAT(found(), SizeIs(11 + kMostClusterRights + kMostServices));
-  const std::vector<TooMany> tooMany = finder.needs(service).tooMany;
+  const std::vector<TooMany> tooMany = needs().tooMany;
   ASSERT_THAT(tooMany, SizeIs(2));
   EXPECT_EQ(tooMany[0].what, "ClusterRoles and ClusterRoleBindings of its ServiceAccount");
   EXPECT_EQ(tooMany[0].found, 602U);
@@ -526,10 +532,32 @@ TEST_F(DependenciesTest, OfABindingFollowItsSubjects) {
 TEST_F(DependenciesTest, AreNotWhatTheProviderWaitsFor) {
   put(deployment(kPodSpec));
   service.criteria = {SpecificResourceCriterion{{{"", "secrets"}, "run", "certs"}},
-                      FinalizerCriterion{{"", "configmaps"}, "example.com/clean"}};
+                      SpecificResourceCriterion{{{"", "configmaps"}, "run", "bundle"}}};
   EXPECT_THAT(found(),
-              ElementsAre("persistentvolumeclaims/run/data", "secrets/run/driver", "secrets/run/password",
+              ElementsAre("configmaps/run/first-settings", "configmaps/run/levels", "configmaps/run/settings",
+                          "persistentvolumeclaims/run/data", "secrets/run/driver", "secrets/run/password",
                           "secrets/run/registry", "secrets/run/token", "serviceaccounts/run/manager"));
+}
+
+// An object of a criterion's type goes before the provider only while it carries the finalizer.
+TEST_F(DependenciesTest, AreWhatCarriesNoFinalizerOfACriterion) {
+  const auto account = [](const std::string& finalizers) {
+    return "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: manager, namespace: run, finalizers: "
+           "[" +
+           finalizers + "]}\n";
+  };
+  service.criteria = {FinalizerCriterion{{"", "serviceaccounts"}, "example.com/clean"}};
+  put(deployment(kPlainPodSpec) + account("example.com/other"));
+  EXPECT_THAT(found(), ElementsAre("serviceaccounts/run/manager"));
+  EXPECT_THAT(needs().awaited, IsEmpty());
+  put(account("example.com/other, example.com/clean"));
+  EXPECT_THAT(found(), IsEmpty());
+  EXPECT_THAT(needs().awaited, ElementsAre(kube::ObjectKey{{"", "serviceaccounts"}, "run", "manager"}));
+  auto& criterion = std::get<FinalizerCriterion>(service.criteria.front());
+  criterion.scope = kube::NamespaceScope::outside("run");
+  EXPECT_THAT(found(), ElementsAre("serviceaccounts/run/manager"));
+  criterion = FinalizerCriterion{{"", "secrets"}, "example.com/clean"};
+  EXPECT_THAT(found(), ElementsAre("serviceaccounts/run/manager"));
 }
 
 TEST_F(DependenciesTest, AreNotInAnExcludedNamespace) {
@@ -548,7 +576,7 @@ TEST_F(DependenciesTest, MayOwnTheProvider) {
   put(deployment(kPlainPodSpec,
                  ", ownerReferences: [{apiVersion: v1, kind: ServiceAccount, name: manager, "
                  "uid: u}, {apiVersion: example.com/v1, kind: Thing, name: x, uid: v}]"));
-  const std::vector<Dependency> all = finder.find(service);
+  const std::vector<Dependency> all = needs().guarded;
   ASSERT_THAT(all, SizeIs(1));
   EXPECT_TRUE(all[0].ownsProvider);
 }
@@ -564,7 +592,7 @@ TEST_F(DependenciesTest, OfAnyTypeMayOwnTheProvider) {
                            {{"example.com", "policies"}, "run", "x"},
                            {{"example.org", "gateways"}, "run", "x"}}};
   std::vector<std::string> owners;
-  for (const Dependency& dependency : finder.find(service)) {
+  for (const Dependency& dependency : needs().guarded) {
     if (dependency.ownsProvider) owners.push_back(toString(dependency.object));
   }
   EXPECT_THAT(owners, ElementsAre("gateways.example.com/run/x"));
@@ -625,7 +653,7 @@ TEST_F(DependenciesTest, AreBounded) {
     variables += "{name: V, valueFrom: {secretKeyRef: {name: s" + std::to_string(i) + "}}}, ";
   put(deployment(" {serviceAccountName: manager, containers: [{name: main, env: [" + variables + "]}]}\n"));
   EXPECT_THAT(found(), SizeIs(kMostNamedByPods));
-  EXPECT_EQ(finder.needs(service).tooMany.at(0).found, 301U);
+  EXPECT_EQ(needs().tooMany.at(0).found, 301U);
   EXPECT_THAT(found(), Contains("serviceaccounts/run/manager"));
 }
 

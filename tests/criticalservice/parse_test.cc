@@ -173,17 +173,6 @@ TEST(ParseCriticalService, OfWhatIsInNoNamespaceNoneCanBeNamed) {
       HasSubstr("sameAsProvider must be left out: the provider is in no namespace"));
 }
 
-TEST(ParseCriticalService, WhatIsLeftOutMayBeADependency) {
-  const auto withDependency = [](const std::string& value) {
-    return complaints(
-        std::string(kHead) + std::string(kProvider) +
-        "  guard: {dependencies: [{resource: configmaps, namespace: n, name: c}]}\n  criteria:\n" +
-        excepting("resource: configmaps", value));
-  };
-  EXPECT_EQ(withDependency("true"), "");
-  EXPECT_THAT(withDependency("false"), HasSubstr("is of a type that the provider waits for"));
-}
-
 // One with this spec.enforcement, and a provider of this type.
 std::string enforced(const std::string& enforcement, const std::string& group, const std::string& resource) {
   return std::string(kHead) + "spec:\n  provider: {group: " + group + ", resource: " + resource +
@@ -482,6 +471,15 @@ TEST(ParseCriticalService, WritesDependenciesAsItReadsThem) {
   }
 }
 
+// It goes after the provider unless it carries that finalizer.
+TEST(ParseCriticalService, ADependencyMayBeOfACriterionsType) {
+  EXPECT_EQ(
+      complaints(std::string(kHead) + std::string(kProvider) +
+                 "  criteria: [{type: Finalizer, finalizer: {resource: secrets, finalizerName: f.x/y}}]\n"
+                 "  guard: {dependencies: [{resource: secrets, namespace: n, name: a}]}\n"),
+      "");
+}
+
 TEST(ParseCriticalService, RefusesDependenciesThatCannotBe) {
   EXPECT_THAT(complaints(withDependencies("auto")), HasSubstr("spec.guard.dependencies"));
   EXPECT_THAT(complaints(withDependencies("7")),
@@ -492,11 +490,6 @@ TEST(ParseCriticalService, RefusesDependenciesThatCannotBe) {
               HasSubstr("is the provider itself"));
   EXPECT_THAT(complaints(withDependencies("[{resource: secrets, namespace: n, name: awaited}]")),
               HasSubstr("cannot go after the provider"));
-  EXPECT_THAT(
-      complaints(std::string(kHead) + std::string(kProvider) +
-                 "  criteria: [{type: Finalizer, finalizer: {resource: secrets, finalizerName: f.x/y}}]\n"
-                 "  guard: {dependencies: [{resource: secrets, namespace: n, name: a}]}\n"),
-      HasSubstr("secrets/n/a is of a type that the provider waits for"));
   EXPECT_THAT(complaints(withDependencies("[{resource: namespaces, name: n}]")),
               HasSubstr("is guarded anyway"));
   EXPECT_THAT(complaints(withDependencies("[{group: admissionregistration.k8s.io, resource: "

@@ -68,12 +68,14 @@ class EarlierTemplatesTest : public ::testing::Test {
   std::set<std::string> put(const std::string& yaml) { return finder.put(testing::object(yaml)); }
   std::vector<std::string> found() const {
     std::vector<std::string> names;
-    for (const Dependency& dependency : finder.find(service)) names.push_back(toString(dependency.object));
+    for (const Dependency& dependency : finder.find(service, carriesIn(graph)))
+      names.push_back(toString(dependency.object));
     return names;
   }
 
   DependencyFinder finder;
   CriticalService service;
+  graph::Graph graph;  // nothing is known to carry a finalizer
 };
 
 constexpr const char* kFormerSecret = "secrets/run/former";
@@ -170,7 +172,7 @@ TEST_F(EarlierTemplatesTest, PushOutNothingOfThePresentOne) {
   many.insert(many.find("secretName: former}}") + 20, volumes);
   put(many);
   put(workload("Deployment", "present"));
-  const Needed needed = finder.needs(service);
+  const Needed needed = finder.needs(service, carriesIn(graph));
   ASSERT_EQ(needed.tooMany.size(), 1U);
   EXPECT_EQ(needed.tooMany[0].found, kMostNamedByPods + 3);
   EXPECT_THAT(found(), Contains("secrets/run/present"));
@@ -190,7 +192,7 @@ TEST_F(EarlierTemplatesTest, AreTheOldestWhereThereAreTooMany) {
     create("a-" + std::to_string(i), "flood-" + std::to_string(i), "2026-01-02T00:00:00Z");
   EXPECT_THAT(found(), Contains(kFormerSecret));
   EXPECT_EQ(found().size(), kMostEarlierTemplates + 2) << "with the present Secret, and the ServiceAccount";
-  const Needed needed = finder.needs(service);
+  const Needed needed = finder.needs(service, carriesIn(graph));
   ASSERT_EQ(needed.tooMany.size(), 1U);
   EXPECT_EQ(needed.tooMany[0].found, kMostEarlierTemplates + 1);
   EXPECT_EQ(needed.tooMany[0].guarded, kMostEarlierTemplates);

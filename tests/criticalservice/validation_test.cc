@@ -208,6 +208,14 @@ TEST(Warnings, InstancesInTheProvidersOwnNamespace) {
               HasSubstr("secrets/finalizer-namespace/s is in the provider's own namespace"));
 }
 
+TEST(Warnings, ADependencyThatGoesBeforeTheProvider) {
+  ValidationContext context;
+  context.awaited = {{{"", "serviceaccounts"}, "op", "operator"}};
+  EXPECT_EQ(testing::lines(warnings(story(), withCoolResources(), context)),
+            "spec.criteria: the provider needs serviceaccounts/op/operator, which carries a finalizer that a "
+            "criterion waits for: it goes before the provider, and nothing guards it\n");
+}
+
 TEST(Warnings, AProviderThatTheApiServerDoesNotAskAbout) {
   CriticalService service = story();
   service.provider.namespaceName = "kube-system";

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/faults/fault_world.h"
+#include "tests/faults/works_test.h"
 #include "tests/properties/dice.h"
 #include "tests/support/seed.h"
 
@@ -19,8 +20,6 @@ using simulator::Json;
 using ::testing::IsEmpty;
 
 constexpr int kRounds = 5;
-constexpr const char* kWorks = "/apis/work.open-cluster-management.io/v1/namespaces/cluster1/manifestworks";
-constexpr const char* kAppliedWorks = "/apis/work.open-cluster-management.io/v1/appliedmanifestworks";
 constexpr const char* kDeployments = "/apis/apps/v1/namespaces/app/deployments";
 constexpr const char* kServices = "/apis/lastout.dev/v1alpha1/criticalservices";
 constexpr const char* kMaps = "/api/v1/namespaces/app/configmaps";

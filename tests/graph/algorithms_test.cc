@@ -28,10 +28,9 @@ struct Closure {
   explicit Closure(const Model& model, bool unmetOnly) {
     for (const auto& [key, meta] : model.objects) objects.insert(nameOf(key));
     for (const Condition& condition : model.conditions()) {
-      const auto known = model.knowledge.find(condition.type);
+      const Knowledge known = model.knowledgeOf(condition.type, History::types());
       const bool believed = condition.kind == Condition::Kind::NamespaceContent ||
-                            (known != model.knowledge.end() &&
-                             (known->second == Knowledge::Synced || known->second == Knowledge::Absent));
+                            known == Knowledge::Synced || known == Knowledge::Absent;
       if (model.holders(condition).empty() && believed) met.insert(nameOf(condition));
     }
     for (const auto& [source, target, kind] : model.edges()) {

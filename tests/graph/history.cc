@@ -17,20 +17,25 @@ using kube::ObjectMeta;
 const std::vector<GroupResource> kTypes = {{"", "namespaces"},
                                            {"apiextensions.k8s.io", "customresourcedefinitions"},
                                            {"my.crd.group", "coolresources"},
+                                           {"my.crd.group", "hotresources"},
+                                           {"other.crd.group", "coolresources"},
                                            {"apps", "deployments"}};
+const std::vector<GroupResource> kPatterns = {{"my.crd.group", "*"}, {"*.crd.group", "*"}, {"*.group", "*"}};
 const std::vector<std::string> kNamespaceNames = {"", "a", "b", "managed-cluster"};
 const std::vector<std::string> kNames = {"a", "b", "x", "coolresources.my.crd.group", std::string(150, 'y')};
 const std::vector<std::string> kUids = {"", "01234567-89ab-cdef-0123-456789abcdef",
                                         "01234567-89ab-cdef-0123-456789abcdee",
                                         "01234567-89AB-cdef-0123-456789abcdef", "some-other-uid"};
-const std::vector<std::string> kFinalizers = {std::string(kube::kForegroundFinalizer),
-                                              "my.crd.group/super-important", "f", "",
-                                              std::string(kube::kAppliedObjectsFinalizer)};
+const std::vector<std::string> kFinalizers = {
+    std::string(kube::kForegroundFinalizer),    "my.crd.group/super-important", "f", "", "my.crd.group/other",
+    std::string(kube::kAppliedObjectsFinalizer)};
+const std::vector<std::string> kFinalizerPatterns = {"my.crd.group/*", "f*", "my.crd.group/super*"};
 const std::vector<std::string> kVersions = {"", "1", "007", "18446744073709551616", "not-a-number"};
 
 }  // namespace
 
 const std::vector<std::string>& History::uids() { return kUids; }
+const std::vector<kube::GroupResource>& History::types() { return kTypes; }
 
 History::History(uint32_t seed) : random_(seed) {
   for (const GroupResource& type : kTypes) graph_.internType(type);
@@ -70,13 +75,16 @@ void History::end() {
     for (; count > 0; --count) graph_.releaseCondition(*graph_.findCondition(condition));
   }
   for (const GroupResource& type : kTypes) graph_.forgetType(*graph_.findType(type));
+  for (const GroupResource& type : kPatterns) {
+    if (const auto known = graph_.findType(type)) graph_.forgetType(*known);
+  }
   const Tables& tables = graph_.tables();
   EXPECT_THAT(
-      (std::vector<uint32_t>{tables.strings.count(), tables.nodes.live(), tables.extras.live(),
-                             tables.classes.live(), tables.carriers.live(), tables.memberships.live(),
-                             tables.types.live(), tables.namespaces.live(), tables.owners.live(),
-                             tables.ownerKinds.live(), tables.otherNames.live(), tables.references.live(),
-                             tables.conditions.live(), tables.requirements.live()}),
+      (std::vector<uint32_t>{
+          tables.strings.count(), tables.nodes.live(), tables.extras.live(), tables.classes.live(),
+          tables.carriers.live(), tables.memberships.live(), tables.types.live(), tables.namespaces.live(),
+          tables.owners.live(), tables.ownerKinds.live(), tables.otherNames.live(), tables.references.live(),
+          tables.conditions.live(), tables.requirements.live(), tables.namedNamespaces.live()}),
       testing::Each(0));
 }
 
@@ -116,7 +124,8 @@ Condition History::randomCondition() {
   condition.kind = static_cast<Condition::Kind>(pick(4));
   if (condition.kind != Condition::Kind::NamespaceContent) condition.type = pick(kTypes);
   if (condition.kind == Condition::Kind::Finalizer) {
-    condition.finalizer = pick(kFinalizers);
+    condition.finalizer = pick(3) == 0 ? pick(kFinalizerPatterns) : pick(kFinalizers);
+    if (pick(3) == 0) condition.type = pick(kPatterns);
     condition.scope = randomScope();
   }
   if (condition.kind == Condition::Kind::NamespaceContent) condition.name = pick(kNamespaceNames);
@@ -199,7 +208,7 @@ void History::hold() {
 }
 
 void History::learn() {
-  const GroupResource& type = pick(kTypes);
+  const GroupResource& type = pick(3) == 0 ? pick(kPatterns) : pick(kTypes);
   const auto knowledge = static_cast<Knowledge>(pick(6));
   graph_.setKnowledge(graph_.internType(type), knowledge);
   model_.knowledge[type] = knowledge;

@@ -26,6 +26,7 @@ class History {
   const std::vector<std::pair<Graph, Model>>& snapshots() const { return snapshots_; }
   // All uids that objects ever have.
   static const std::vector<std::string>& uids();
+  static const std::vector<kube::GroupResource>& types();
 
  private:
   size_t pick(size_t count) { return std::uniform_int_distribution<size_t>(0, count - 1)(random_); }

@@ -13,6 +13,14 @@ bool carries(const kube::ObjectMeta& meta, std::string_view finalizer) {
   return std::count(meta.finalizers.begin(), meta.finalizers.end(), finalizer) > 0;
 }
 
+// "f*" is every finalizer that begins with f.
+bool carriesMeant(const kube::ObjectMeta& meta, const std::string& named) {
+  if (!named.ends_with('*')) return carries(meta, named);
+  return std::ranges::any_of(meta.finalizers, [&](const std::string& one) {
+    return one.compare(0, named.size() - 1, named, 0, named.size() - 1) == 0;
+  });
+}
+
 // It is in the namespace, or the Namespace itself.
 bool isPartOf(const kube::ObjectKey& key, const std::string& namespaceName) {
   return key.namespaceName == namespaceName || key == kube::ObjectKey{{"", "namespaces"}, "", namespaceName};
@@ -55,6 +63,25 @@ std::string nameOf(const Condition& condition) {
   return {};
 }
 
+// "*" is every resource of the group, "*.example.com" every group that ends so.
+bool isMeant(const kube::GroupResource& type, const kube::GroupResource& named) {
+  if (named.resource != "*") return type == named;
+  return named.group[0] == '*' ? type.group.ends_with(named.group.substr(1)) : type.group == named.group;
+}
+
+Knowledge Model::knowledgeOf(const kube::GroupResource& named,
+                             const std::vector<kube::GroupResource>& types) const {
+  const auto own = knowledge.find(named);
+  Knowledge known = own == knowledge.end() ? Knowledge::Unknown : own->second;
+  if (named.resource != "*" || !believable(known)) return known;
+  std::set<kube::GroupResource> meant(types.begin(), types.end());
+  std::erase_if(meant, [&](const kube::GroupResource& type) { return !isMeant(type, named); });
+  for (const kube::GroupResource& type : meant) {
+    if (const Knowledge ofOne = knowledgeOf(type, types); !believable(ofOne)) return ofOne;
+  }
+  return known;
+}
+
 void Model::upsert(const kube::GroupResource& type, const kube::ObjectMeta& meta) {
   objects[{type, meta.namespaceName, meta.name}] = meta;
 }
@@ -70,7 +97,7 @@ bool Model::isHolder(const kube::ObjectKey& key, const Condition& condition) con
   if (found == objects.end()) return false;
   switch (condition.kind) {
     case Condition::Kind::Finalizer:
-      return key.type == condition.type && carries(found->second, condition.finalizer) &&
+      return isMeant(key.type, condition.type) && carriesMeant(found->second, condition.finalizer) &&
              isInScope(key, condition.scope);
     case Condition::Kind::Object:
       return key == kube::ObjectKey{condition.type, condition.namespaceName, condition.name} &&

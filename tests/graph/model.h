@@ -17,6 +17,9 @@ namespace lastout::graph::test {
 std::string nameOf(const kube::ObjectKey& key);
 std::string nameOf(const Condition& condition);
 
+// The type is `named`, or one that the pattern means.
+bool isMeant(const kube::GroupResource& type, const kube::GroupResource& named);
+
 // source, target, kind in words; parallel edges count.
 using Edges = std::multiset<std::tuple<std::string, std::string, std::string>>;
 
@@ -31,6 +34,10 @@ struct Model {
   void upsert(const kube::GroupResource& type, const kube::ObjectMeta& meta);
   void withdraw(const kube::ObjectKey& origin);
 
+  // Of a pattern: unless it is known which types there are, that; then of the first by name that is not
+  // known.
+  Knowledge knowledgeOf(const kube::GroupResource& named,
+                        const std::vector<kube::GroupResource>& types) const;
   bool isHolder(const kube::ObjectKey& key, const Condition& condition) const;
   std::set<kube::ObjectKey> holders(const Condition& condition) const;
   // Those that a requirement or a hold uses.

@@ -60,8 +60,7 @@ void compareCondition(const Graph& graph, const Model& model, const Condition& c
   EXPECT_EQ(graph.holders(*id), expected.size());
   Knowledge knowledge = Knowledge::Synced;
   if (condition.kind != Condition::Kind::NamespaceContent) {
-    const auto known = model.knowledge.find(condition.type);
-    knowledge = known == model.knowledge.end() ? Knowledge::Unknown : known->second;
+    knowledge = model.knowledgeOf(condition.type, History::types());
   }
   EXPECT_EQ(graph.knowledge(*id), knowledge);
   std::vector<ObjectId> some(3);

@@ -244,6 +244,8 @@ class RandomGenerator {
     if (dice_.oneIn(20))
       return criticalservice::FinalizerCriterion{
           {"nowhere.example.com", "widgets"}, finalizer, dice_.oneIn(2)};
+    if (dice_.oneIn(8)) finalizer = "example.com/*";
+    if (dice_.oneIn(8)) return criticalservice::FinalizerCriterion{{types::kWidgets.group, "*"}, finalizer};
     return criticalservice::FinalizerCriterion{dice_.pick(commonTypes()), finalizer};
   }
 

@@ -22,6 +22,15 @@ bool isCustom(const kube::GroupResource& type) {
   return known == nullptr || !known->builtIn;
 }
 
+bool isGroupMeant(const std::string& named, const std::string& group) {
+  return named.front() == '*' ? group.ends_with(named.substr(1)) : group == named;
+}
+
+// "All types of its group".
+bool isMeantBy(const kube::GroupResource& named, const kube::GroupResource& type) {
+  return type == named || (named.resource == "*" && isGroupMeant(named.group, type.group));
+}
+
 // The types of its criteria, and those whose CRDs these name.
 std::set<kube::GroupResource> typesMeantBy(const CriticalService& service) {
   std::set<kube::GroupResource> meant;
@@ -43,11 +52,20 @@ bool isNamed(const ToldCluster& told, const kube::GroupResource& type) {
   return std::ranges::any_of(told.services, [&](const auto& one) { return isNamedBy(one.second, type); });
 }
 
+// A criterion is about it, by its name or by its group.
+bool isMeantBy(const CriticalService& service, const kube::GroupResource& type) {
+  return std::ranges::any_of(service.criteria, [&](const criticalservice::Criterion& criterion) {
+    return isMeantBy(criticalservice::typeOf(criterion), type);
+  });
+}
+
 // True if lastout has seen a CRD of it, or if the status of every CriticalService that names it says so.
 bool wasDefined(const ToldCluster& told, const kube::GroupResource& type) {
   if (told.wereDefined.contains(type)) return true;
-  return isNamed(told, type) && std::ranges::all_of(told.services, [&](const auto& one) {
-           return told.seenBy.at(one.first).contains(type) || !isNamedBy(one.second, type);
+  const auto isMeant = [&](const auto& one) { return isMeantBy(one.second, type); };
+  return std::ranges::any_of(told.services, isMeant) &&
+         std::ranges::all_of(told.services, [&](const auto& one) {
+           return told.seenBy.at(one.first).contains(type) || !isMeant(one);
          });
 }
 
@@ -75,8 +93,13 @@ PlainTypes typesOf(const ToldCluster& told) {
   return result;
 }
 
-// "No dependency, if a criterion names it, or a Finalizer criterion its type, unless that leaves it out".
-bool isWaitedFor(const CriticalService& service, const kube::ObjectKey& object) {
+// "An object that keeps a criterion unmet, by its name or by a finalizer that it carries".
+bool isWaitedFor(const ToldCluster& told, const CriticalService& service, const kube::ObjectKey& object) {
+  const auto carries = [&](const std::string& finalizer) {
+    return std::ranges::any_of(told.objects, [&](const PlainObject& one) {
+      return one.key == object && std::ranges::count(one.finalizers, finalizer) > 0;
+    });
+  };
   return std::ranges::any_of(service.criteria, [&](const criticalservice::Criterion& criterion) {
     if (const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
       return specific->object == object;
@@ -86,6 +109,7 @@ bool isWaitedFor(const CriticalService& service, const kube::ObjectKey& object) 
     const bool isExcepted = finalizer != nullptr && !object.namespaceName.empty() &&
                             finalizer->scope.kind != Kind::All &&
                             isNamed == (finalizer->scope.kind == Kind::Outside);
+    if (finalizer != nullptr && !carries(finalizer->finalizerName)) return false;
     return criticalservice::typeOf(criterion) == object.type && !isExcepted;
   });
 }
@@ -98,9 +122,15 @@ void remember(ToldCluster& told) {
   for (const auto& [name, service] : told.services) {
     std::set<kube::GroupResource>& seen = told.seenBy[name];
     const std::set<kube::GroupResource> meant = typesMeantBy(service);
-    std::erase_if(seen, [&](const kube::GroupResource& type) { return !meant.contains(type); });
+    std::erase_if(seen, [&](const kube::GroupResource& type) {
+      return std::ranges::none_of(meant, [&](const auto& one) { return isMeantBy(one, type); });
+    });
     for (const kube::GroupResource& type : meant) {
-      if (told.wereDefined.contains(type)) seen.insert(type);
+      for (const kube::GroupResource& one : told.wereDefined) {
+        if (!isMeantBy(type, one)) continue;
+        seen.insert(type);
+        if (told.definitions.contains(one) || told.served.contains(one)) seen.insert(one);
+      }
     }
   }
   std::erase_if(told.seenBy, [&](const auto& one) { return !told.services.contains(one.first); });
@@ -126,7 +156,21 @@ bool isGoneWithItsCrd(const ToldCluster& told, const kube::GroupResource& type) 
   return wasDefined(told, type) && !told.definitions.contains(type) && type.group != told.gap && !isServed;
 }
 
+// Of a group "until it has listed a type's objects, the criterion is not met", nor "while the API server
+// cannot say what it serves of the group, and for each type that lastout may not read".
+bool isGroupBelieved(const ToldCluster& told, const std::string& group) {
+  std::set<kube::GroupResource> there;
+  for (const auto* types : {&told.definitions, &told.served, &told.wereServed})
+    there.insert(types->begin(), types->end());
+  for (const auto& [type, reading] : told.readings) there.insert(type);
+  const bool hasGap = !told.gap.empty() && isGroupMeant(group, told.gap);
+  return told.knowsDefinitions && !hasGap && std::ranges::all_of(there, [&](const auto& type) {
+           return !isGroupMeant(group, type.group) || isBelieved(told, type);
+         });
+}
+
 bool isBelieved(const ToldCluster& told, const kube::GroupResource& type) {
+  if (type.resource == "*") return isGroupBelieved(told, type.group);
   if (!isCustom(type)) return true;  // always read, here
   const State state = stateOf(told, type);
   if (state == State::Synced) return true;
@@ -146,7 +190,7 @@ std::vector<criticalservice::Dependency> needsByTheDocument(const ToldCluster& t
   std::set<kube::ObjectKey> needed;
   if (service.dependencies.mode == DependencyMode::Listed) {
     for (const kube::ObjectKey& listed : service.dependencies.listed) {
-      if (isWaitedFor(service, listed)) continue;
+      if (isWaitedFor(told, service, listed)) continue;
       needed.insert(listed);
       if (isCustom(listed.type)) needed.insert(kube::crdKey(listed.type));
     }
@@ -159,7 +203,7 @@ std::vector<criticalservice::Dependency> needsByTheDocument(const ToldCluster& t
         needed.insert({types::kConfigMaps, service.provider.namespaceName, one.config});
     }
   }
-  std::erase_if(needed, [&](const kube::ObjectKey& object) { return isWaitedFor(service, object); });
+  std::erase_if(needed, [&](const kube::ObjectKey& object) { return isWaitedFor(told, service, object); });
   std::vector<criticalservice::Dependency> result;
   result.reserve(needed.size());
   for (const kube::ObjectKey& object : needed) result.push_back({object, {}, false});

@@ -101,21 +101,44 @@ class HistoryCheck {
            after.dependencies == before.dependencies;
   }
 
-  // "One that leaves nothing out asks for more", and so does one of more namespaces.
+  // "One that leaves nothing out asks for more", and so does one of more namespaces, or of a group.
   static bool isStillAsked(const CriticalService& service, const Criterion& criterion) {
     return std::ranges::any_of(service.criteria, [&](Criterion one) {
       auto* finalizer = std::get_if<FinalizerCriterion>(&one);
       const auto* asked = std::get_if<FinalizerCriterion>(&criterion);
       if (finalizer == nullptr || asked == nullptr) return one == criterion;
       const kube::NamespaceScope scope = std::exchange(finalizer->scope, asked->scope);
+      const kube::GroupResource type = std::exchange(finalizer->type, asked->type);
       std::set<std::string> spaces = {"elsewhere"};
       spaces.insert(scope.names.begin(), scope.names.end());
       spaces.insert(asked->scope.names.begin(), asked->scope.names.end());
-      return one == criterion && std::ranges::all_of(spaces, [&](const std::string& space) {
+      const std::vector<kube::GroupResource> types = typesThatCouldBe(*asked);
+      return one == criterion &&
+             std::ranges::all_of(types,
+                                 [&](const kube::GroupResource& each) {
+                                   return isMeant(type, each) || !isMeant(asked->type, each);
+                                 }) &&
+             std::ranges::all_of(spaces, [&](const std::string& space) {
                return scope.includes(asked->type, space, "") ||
                       !asked->scope.includes(asked->type, space, "");
              });
     });
+  }
+
+  // Its own, those that there are, and one more in each group and in a group of its own.
+  static std::vector<kube::GroupResource> typesThatCouldBe(const FinalizerCriterion& asked) {
+    std::vector<kube::GroupResource> types = watched::definable();
+    types.push_back(watched::kQuotes);
+    for (size_t i = types.size(); i-- > 0;) types.push_back({types[i].group, "unheard"});
+    types.push_back({"new.example.com", "unheard"});
+    if (asked.type.resource != "*") types.push_back(asked.type);
+    return types;
+  }
+
+  static bool isMeant(const kube::GroupResource& named, const kube::GroupResource& type) {
+    if (named.resource != "*") return named == type;
+    return named.group.front() == '*' ? type.group.ends_with(named.group.substr(1))
+                                      : type.group == named.group;
   }
 
   // "A criterion cannot be removed, or altered, while it is not known to be met", unless it is not understood

@@ -281,6 +281,7 @@ class HistoryGenerator {
     const bool isWrong = dice_.oneIn(5);
     const std::vector<kube::GroupResource> types{watched::kProbes, watched::kChecks, watched::kValves,
                                                  watched::kQuotes};
+    if (dice_.oneIn(6)) return FinalizerCriterion{someGroup(), someFinalizer(), metIfNotInstalled};
     if (dice_.oneIn(2))
       return FinalizerCriterion{isWrong ? dice_.pick(watched::slips()) : dice_.pick(types), someFinalizer(),
                                 metIfNotInstalled};
@@ -291,6 +292,12 @@ class HistoryGenerator {
     else if (isWrong)
       criterion.object.namespaceName = criterion.object.namespaceName.empty() ? "elsewhere" : "";
     return criterion;
+  }
+
+  // All types of one, or of all below a domain.
+  kube::GroupResource someGroup() {
+    if (dice_.oneIn(3)) return {"*.example.com", "*"};
+    return {dice_.oneIn(2) ? watched::kProbes.group : dice_.pick(watched::definable()).group, "*"};
   }
 
   kube::ObjectKey someCrd(bool isWrong) {

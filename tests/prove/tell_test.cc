@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "prove/proof_report.h"
 #include "tests/prove/small_operator.h"
@@ -65,6 +68,29 @@ TEST(Tell, OfManifestsWhatElseWouldHaveToBeDeletedIsSaid) {
   EXPECT_THAT(reasonsWith({"deployment/operator -n operator"}),
               ElementsAre("nobody has asked for its deletion (--delete widgets.example.com/one would)"));
   EXPECT_THAT(reasonsWith({"deployment/operator -n operator", "widgets/one"}), IsEmpty());
+}
+
+// Another tenant's object is no cure: the criterion is to leave it out.
+TEST(Tell, OfAnObjectInAnotherNamespaceItsDeletionIsNotOffered) {
+  std::ifstream file("scenarios/operator-for-each-tenant.yaml");
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::string line = "        namespaces: { sameAsProvider: true }\n";
+  ASSERT_NE(text.find(line), std::string::npos);
+  text.erase(text.find(line), line.size());
+  text.erase(0, text.find("---\n"));
+  auto scenario = replay::scenarioOfDeletions({{"m.yaml", text}}, {"kafkatopics/orders -n a", "namespace/a"});
+  ASSERT_TRUE(scenario);
+  auto compiled = replay::compile(*scenario);
+  ASSERT_TRUE(compiled);
+  const Ready ready{std::move(*scenario), std::move(*compiled)};
+  const ProofReport report = proved(ready, ready.compiled);
+  ASSERT_TRUE(report.stuck);
+  EXPECT_THAT(
+      leftover(*report.stuck, "kafkatopics/b/orders").reasons,
+      ElementsAre(
+          "nobody has asked for its deletion (it is in another namespace than all that is to go: if it "
+          "is somebody else's, set finalizer.namespaces in spec.criteria[0] of "
+          "criticalservices.lastout.dev/entity-operator-of-a)"));
 }
 
 // Roles point to two controllers: whichever it is, the verdict has to hold.

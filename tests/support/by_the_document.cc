@@ -20,8 +20,28 @@ const kube::GroupResource kServices{"lastout.dev", "criticalservices"};
 const kube::GroupResource kNamespaces{"", "namespaces"};
 const kube::GroupResource kCrds{"apiextensions.k8s.io", "customresourcedefinitions"};
 
+// "All types of its group"; with "*." "all groups below that domain (not of the domain itself)".
+bool isMeant(const kube::GroupResource& named, const kube::GroupResource& type) {
+  if (named.resource != "*") return named == type;
+  return named.group.starts_with("*.") ? type.group.ends_with(named.group.substr(1))
+                                       : type.group == named.group;
+}
+
+// "A finalizerName that ends in * means all" that begin so.
+bool carries(const PlainObject& object, const std::string& named) {
+  return std::ranges::any_of(object.finalizers, [&](const std::string& one) {
+    return named.ends_with('*') ? one.rfind(named.substr(0, named.size() - 1), 0) == 0 : one == named;
+  });
+}
+
 // "No instances" is believed of a type only when its CRD is gone or a list says so.
 bool wellKnown(const PlainCluster& cluster, const kube::GroupResource& type) {
+  // "For each type that lastout may not read: a group of which one type is not readable is unknown".
+  const auto isUnknown = [&](const auto& one) {
+    return type.resource == "*" && isMeant(type, one.first) && one.first != type &&
+           one.second != Knowledge::Synced && one.second != Knowledge::Absent;
+  };
+  if (std::ranges::any_of(cluster.knowledge, isUnknown)) return false;
   const auto found = cluster.knowledge.find(type);
   return found != cluster.knowledge.end() &&
          (found->second == Knowledge::Synced || found->second == Knowledge::Absent);
@@ -48,8 +68,8 @@ bool isExcepted(const FinalizerCriterion& criterion, const kube::ObjectKey& obje
 
 bool isCarried(const PlainCluster& cluster, const FinalizerCriterion& criterion) {
   return std::ranges::any_of(cluster.objects, [&](const PlainObject& object) {
-    return object.key.type == criterion.type && !isExcepted(criterion, object.key) &&
-           std::ranges::count(object.finalizers, criterion.finalizerName) > 0;
+    return isMeant(criterion.type, object.key.type) && !isExcepted(criterion, object.key) &&
+           carries(object, criterion.finalizerName);
   });
 }
 
@@ -76,6 +96,7 @@ class TypesByTheDocument {
     const kube::GroupResource& type = specific != nullptr ? specific->object.type : finalizer->type;
     const bool metIfNotInstalled =
         specific != nullptr ? specific->metIfNotInstalled : finalizer->metIfNotInstalled;
+    if (type.resource == "*") return isAnyThere(type) || wasSeen(type) || metIfNotInstalled;
     const auto there = types_.namespaced.find(type);
     if (there == types_.namespaced.end() && !wasSeen(type))
       return !hasOthersOf(type.group) && metIfNotInstalled;
@@ -92,9 +113,15 @@ class TypesByTheDocument {
   }
 
  private:
+  // "A group of which nothing was ever installed counts as a type that was never installed".
+  bool isAnyThere(const kube::GroupResource& named) const {
+    return std::ranges::any_of(types_.namespaced, [&](const auto& one) { return isMeant(named, one.first); });
+  }
   bool wasSeen(const kube::GroupResource& type) const {
     const auto seen = types_.seenBy.find(service_);
-    return seen != types_.seenBy.end() && seen->second.contains(type);
+    return seen != types_.seenBy.end() && std::ranges::any_of(seen->second, [&](const auto& one) {
+             return one == type || isMeant(type, one);
+           });
   }
   bool hasOthersOf(const std::string& group) const {
     return types_.unknownGroups.contains(group) ||

@@ -358,6 +358,55 @@ TEST_F(ConfirmingReadsTest, AnotherApiServerMayServeATypeWhoseCrdHasGone) {
   EXPECT_FALSE(holderOf(thing));
 }
 
+// Which types a pattern means is read, too: one of which the watch has not told holds the condition.
+TEST_F(ConfirmingReadsTest, ATypeOfAGroupOfWhichNobodyHasToldIsFound) {
+  serveThings();
+  tellDefinition("things.example.com");
+  auto service = client::decodeObject(
+      R"({"metadata":{"name":"s","uid":"s"},"spec":{"provider":{"group":"apps","resource":"deployments",)"
+      R"("namespace":"n","name":"d"},"criteria":[{"type":"Finalizer","finalizer":{"group":"example.com",)"
+      R"("resource":"*","finalizerName":"example.com/f"}}]}})",
+      client::Content::Whole);
+  ASSERT_TRUE(service) << service.error().message;
+  view.upsert(*kube::ResourceMap::builtIn().find({"lastout.dev", "criticalservices"}), std::move(*service),
+              steady_clock::now());
+  ASSERT_THAT(view.wanted(), ::testing::Contains(kReadThings));
+  graph::Condition types;
+  types.kind = graph::Condition::Kind::Instances;
+  types.type = {"example.com", "*"};
+  std::string more;
+  int status = 200;
+  answerWith([&](const std::string&) {
+    const auto crd = [](const std::string& name) {
+      return R"({"metadata":{"name":")" + name + R"(","uid":"u"}})";
+    };
+    return status == 200 ? list(crd("things.example.com") + "," + crd("late.example.org") + more, "")
+                         : answer(status, "no");
+  });
+  const auto none = holderOf(types);
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_FALSE(*none) << "things are known, and late.example.org is of another group";
+  more = R"(,{"metadata":{"name":"late.example.com","uid":"u"}})";
+  const auto late = holderOf(types);
+  ASSERT_TRUE(late) << late.error().message;
+  ASSERT_TRUE(*late);
+  EXPECT_EQ((*late)->meta.name, "late.example.com");
+  status = 403;
+  EXPECT_FALSE(holderOf(types)) << "CRDs that cannot be read are unknown, not none";
+}
+
+TEST_F(ConfirmingReadsTest, FindFinalizersByTheirBeginning) {
+  answerWith([](const std::string&) {
+    return list(item("a", "example.com/other-1") + "," + item("b", "example.com/f-7"), "");
+  });
+  const auto found = holderOf(carriers("example.com/f-*"));
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->meta.name, "b");
+  const auto none = holderOf(carriers("example.com/g-*"));
+  ASSERT_TRUE(none);
+  EXPECT_FALSE(*none);
+}
+
 // Who asks while a read is under way waits for the next one, and all who do share it.
 TEST_F(ConfirmingReadsTest, AreShared) {
   answerWhenTheyMayEnd();

@@ -315,6 +315,114 @@ TEST_F(UnderstoodTest, ATypeThatWasNeverThere) {
   EXPECT_NE(denial(), "");
 }
 
+// Each type is known or unknown by itself, and one that is not keeps the criterion unmet.
+TEST_F(UnderstoodTest, AGroupIsKnownOnceEachOfItsTypesIs) {
+  const kube::GroupResource others{"example.com", "others"};
+  tell(onThings("*"));
+  EXPECT_THAT(denial(),
+              HasSubstr("it is not known whether any *.example.com has finalizer example.com/f (not all "
+                        "types of the group are known yet)"));
+  discover({kDeployments, kThings, others});
+  EXPECT_THAT(denial(), HasSubstr("others.example.com have not been listed yet"));
+  know(others, Told::State::Synced);
+  EXPECT_THAT(denial(), HasSubstr("things.example.com have not been listed yet"));
+  know(kThings, Told::State::Forbidden);
+  EXPECT_THAT(denial(), HasSubstr("lastout is not allowed to list things.example.com"));
+  know(kThings, Told::State::Synced);
+  EXPECT_EQ(denial(), "");
+  EXPECT_THAT(view.wanted(), ::testing::IsSupersetOf({kThings, others}));
+  EXPECT_THAT(view.wanted(), Not(Contains(kube::GroupResource{"example.com", "*"})));
+  discover({kDeployments, kThings, others}, {"example.com"});
+  EXPECT_THAT(denial(), HasSubstr("not all types of the group are known yet"));
+}
+
+TEST_F(UnderstoodTest, ATypeThatAppearsInAGroupIsUnknownAtOnce) {
+  discover({kDeployments, kThings});
+  know(kThings, Told::State::Synced);
+  tell(onThings("*"));
+  EXPECT_EQ(denial(), "");
+  const kube::GroupResource late{"example.com", "late"};
+  define({"example.org", "late"});
+  EXPECT_EQ(denial(), "") << "it is of another group";
+  define(late);
+  EXPECT_THAT(denial(),
+              HasSubstr("the API server does not serve late.example.com, although their CRD is there"));
+  EXPECT_THAT(view.wanted(), Contains(late));
+  discover({kDeployments, kThings, late});
+  EXPECT_THAT(denial(), HasSubstr("late.example.com have not been listed yet, although their CRD is there"));
+  know(late, Told::State::Synced);
+  EXPECT_EQ(denial(), "");
+  know(late, Told::State::NotServed);
+  undefine(late);
+  discover({kDeployments, kThings});
+  EXPECT_EQ(denial(), "") << "nothing of it is left";
+  view.forget(late, now);
+  EXPECT_EQ(denial(), "");
+  EXPECT_THAT(view.wanted(), Not(Contains(late)));
+}
+
+TEST_F(UnderstoodTest, AGroupMayBeAllBelowADomain) {
+  const kube::GroupResource below{"sub.example.com", "parts"};
+  discover({kDeployments, kThings, below});
+  tell(onThings("*", "*.example.com"));
+  EXPECT_THAT(denial(), HasSubstr("parts.sub.example.com have not been listed yet"));
+  know(below, Told::State::Synced);
+  EXPECT_EQ(denial(), "") << "example.com itself is not meant";
+  discover({kDeployments, kThings, below}, {"other.example.com"});
+  EXPECT_THAT(denial(), HasSubstr("not all types of the group are known yet"));
+  discover({kDeployments, kThings, below}, {"example.com"});
+  EXPECT_EQ(denial(), "");
+}
+
+TEST_F(UnderstoodTest, AGroupOfWhichNothingWasEverThere) {
+  discover({kDeployments, kThings});
+  tell(onThings("*", "exmaple.com"));
+  EXPECT_THAT(denial(),
+              HasSubstr("never seen: *.exmaple.com are not installed; did you mean \"example.com\"?"));
+  tell(onThings("*", "exmaple.com", R"("ifNotInstalled":"Met",)"));
+  EXPECT_EQ(denial(), "");
+  tell(onThings("*", "exmaple.com"), R"({"seenTypes":["*.exmaple.com"]})");
+  EXPECT_EQ(denial(), "") << "it was, once";
+}
+
+// A process that starts in the second in which discovery still names a type whose CRD is gone.
+TEST_F(UnderstoodTest, ATypeOfAGroupThatAStatusRemembersIsNotTakenForAnAggregatedOne) {
+  define(kThings);
+  discover({kDeployments, kThings});
+  tell(onThings("*"));
+  EXPECT_EQ(seen(), (std::set{kThings, kube::GroupResource{"example.com", "*"}}));
+  LiveView next{{.ownNamespace = "", .allowedAge = seconds(30)}};
+  for (const kube::GroupResource& type :
+       {kube::kCustomResourceDefinitions, kServices, kDeployments, kube::kNamespaces})
+    next.know(type, {Told::State::Synced, true, now, ""}, now);
+  tellTo(next, onThings("*"), R"({"seenTypes":["*.example.com","things.example.com"]})");
+  client::Discovery late;
+  late.types = kube::ResourceMap::builtIn();
+  client::DiscoveredType served;
+  served.type.type = kThings;
+  served.canGet = served.canList = served.canWatch = true;
+  late.types.add(served.type);
+  late.served.emplace(kThings, served);
+  next.discovered(late, now);
+  next.know(kThings, {Told::State::NotServed, true, now, ""}, now);
+  late.served.clear();
+  late.types = kube::ResourceMap::builtIn();
+  next.discovered(late, now);
+  EXPECT_EQ(next.judge({kDeployments, "n", "d"}, now).explanation.message, "");
+}
+
+TEST_F(UnderstoodTest, ATypeOfAGroupThatHasNoObjectsIsPassedOver) {
+  client::Discovery found;
+  found.types = kube::ResourceMap::builtIn();
+  client::DiscoveredType reviews;
+  reviews.type.type = {"example.com", "reviews"};
+  found.types.add(reviews.type);
+  found.served.emplace(reviews.type.type, reviews);
+  view.discovered(std::move(found), now);
+  tell(onThings("*"));
+  EXPECT_EQ(denial(), "");
+}
+
 TEST_F(UnderstoodTest, ATypeThatWasThereIsAbsentWithoutItsCrd) {
   discover({kDeployments});
   tell(onThings("things"));

@@ -1,0 +1,184 @@
+#include "graph/patterns.h"
+
+#include <tuple>
+
+#include "graph/interning.h"
+#include "kube/invariant.h"
+#include "kube/patterns.h"
+
+namespace lastout::graph {
+
+namespace {
+
+auto textsOf(const Tables& tables, const Type& type) {
+  return std::tuple(tables.strings.view(type.group), tables.strings.view(type.resource));
+}
+
+bool means(const Tables& tables, const Type& named, const Type& type) {
+  const auto [namedGroup, namedResource] = textsOf(tables, named);
+  const auto [group, resource] = textsOf(tables, type);
+  return kube::meansType(namedGroup, namedResource, group, resource);
+}
+
+// Finds out how well all types that the pattern means are known.
+void learn(Tables& tables, uint32_t pattern) {
+  const Type& named = tables.types[pattern];
+  uint32_t least = kNone;
+  for (uint32_t number = 0; believable(named.ownKnowledge) && number < tables.types.slots(); ++number) {
+    const Type& type = tables.types[number];
+    // Others are names in something alone: nobody was told that there is such a type.
+    if (!type.pinned || isPattern(type) || believable(type.knowledge) || !means(tables, named, type))
+      continue;
+    // Of several the first by name, whatever came first.
+    if (least == kNone || textsOf(tables, type) < textsOf(tables, tables.types[least])) least = number;
+  }
+  Type& record = tables.types.write(pattern);
+  record.leastKnown = least;
+  record.knowledge = least == kNone ? record.ownKnowledge : tables.types[least].knowledge;
+}
+
+void learnPatternsOf(Tables& tables, const Type& type) {
+  for (uint32_t pattern = tables.firstPatternType; pattern != kNone;
+       pattern = tables.types[pattern].nextPattern) {
+    if (means(tables, tables.types[pattern], type)) learn(tables, pattern);
+  }
+}
+
+// Returns true if objects of the class are holders of the pattern.
+bool meansClass(const Tables& tables, const Carrier& pattern, const ObjectClass& objectClass) {
+  const bool isOfType = pattern.type == objectClass.type ||
+                        (isPattern(tables.types[pattern.type]) &&
+                         means(tables, tables.types[pattern.type], tables.types[objectClass.type]));
+  if (!isOfType) return false;
+  const std::string_view named = tables.strings.view(pattern.finalizer);
+  for (uint32_t at = objectClass.firstMembership; at != kNone; at = tables.memberships[at].nextInClass) {
+    const Carrier& carrier = tables.carriers[tables.memberships[at].carrier];
+    if (!carrier.isPattern && kube::meansFinalizer(named, tables.strings.view(carrier.finalizer)))
+      return true;
+  }
+  return false;
+}
+
+// Behind the others of the class.
+void join(Tables& tables, uint32_t objectClass, uint32_t pattern) {
+  Membership membership;
+  membership.objectClass = objectClass;
+  membership.carrier = pattern;
+  membership.nextInCarrier = tables.carriers[pattern].firstMembership;
+  const uint32_t number = tables.memberships.add(membership);
+  Carrier& carrier = tables.carriers.write(pattern);
+  carrier.firstMembership = number;
+  carrier.wasHeld = true;
+  if (membership.nextInCarrier != kNone)
+    tables.memberships.write(membership.nextInCarrier).previousInCarrier = number;
+  uint32_t last = tables.classes[objectClass].firstMembership;
+  while (tables.memberships[last].nextInClass != kNone) last = tables.memberships[last].nextInClass;
+  tables.memberships.write(last).nextInClass = number;
+}
+
+void leave(Tables& tables, uint32_t number) {
+  const Membership membership = tables.memberships[number];
+  uint32_t before = tables.classes[membership.objectClass].firstMembership;
+  while (tables.memberships[before].nextInClass != number) before = tables.memberships[before].nextInClass;
+  tables.memberships.write(before).nextInClass = membership.nextInClass;
+  tables.memberships.release(number);
+}
+
+}  // namespace
+
+void noteTypeAdded(Tables& tables, uint32_t type) {
+  if (!isPattern(tables.types[type])) {
+    learnPatternsOf(tables, tables.types[type]);
+    return;
+  }
+  const uint32_t next = tables.firstPatternType;
+  if (next != kNone) tables.types.write(next).previousPattern = type;
+  tables.types.write(type).nextPattern = next;
+  tables.firstPatternType = type;
+  learn(tables, type);
+}
+
+void noteKnowledge(Tables& tables, uint32_t type) {
+  if (isPattern(tables.types[type]))
+    learn(tables, type);
+  else
+    learnPatternsOf(tables, tables.types[type]);
+}
+
+void noteTypeGoing(Tables& tables, uint32_t type) {
+  const Type record = tables.types[type];
+  if (!isPattern(record)) {
+    learnPatternsOf(tables, record);
+    return;
+  }
+  if (record.previousPattern != kNone) {
+    tables.types.write(record.previousPattern).nextPattern = record.nextPattern;
+  } else {
+    tables.firstPatternType = record.nextPattern;
+  }
+  if (record.nextPattern != kNone)
+    tables.types.write(record.nextPattern).previousPattern = record.previousPattern;
+}
+
+uint32_t findPattern(const Tables& tables, uint32_t type, std::string_view finalizer) {
+  uint32_t at = tables.firstPatternCarrier;
+  while (at != kNone && (tables.carriers[at].type != type ||
+                         tables.strings.view(tables.carriers[at].finalizer) != finalizer))
+    at = tables.carriers[at].nextInType;
+  return at;
+}
+
+uint32_t acquirePattern(Tables& tables, uint32_t type, std::string_view finalizer) {
+  uint32_t number = findPattern(tables, type, finalizer);
+  if (number == kNone) {
+    Carrier carrier;
+    carrier.type = type;
+    carrier.finalizer = tables.strings.add(finalizer);
+    carrier.isPattern = true;
+    carrier.nextInType = tables.firstPatternCarrier;
+    acquireType(tables, type);
+    number = tables.carriers.add(carrier);
+    if (carrier.nextInType != kNone) tables.carriers.write(carrier.nextInType).previousInType = number;
+    tables.firstPatternCarrier = number;
+    for (uint32_t at = 0; at < tables.classes.slots(); ++at) {
+      const ObjectClass& objectClass = tables.classes[at];
+      if ((objectClass.flags & ObjectClass::kPresent) == 0 || !meansClass(tables, carrier, objectClass))
+        continue;
+      join(tables, at, number);
+      tables.carriers.write(number).holders += objectClass.objects;
+    }
+  }
+  ++tables.carriers.write(number).uses;
+  return number;
+}
+
+void releasePattern(Tables& tables, uint32_t carrier) {
+  Carrier& record = tables.carriers.write(carrier);
+  LASTOUT_INVARIANT(record.uses > 0);
+  if (--record.uses > 0) return;
+  while (record.firstMembership != kNone) {
+    const uint32_t first = record.firstMembership;
+    record.firstMembership = tables.memberships[first].nextInCarrier;
+    leave(tables, first);
+  }
+  if (record.previousInType != kNone) {
+    tables.carriers.write(record.previousInType).nextInType = record.nextInType;
+  } else {
+    tables.firstPatternCarrier = record.nextInType;
+  }
+  if (record.nextInType != kNone)
+    tables.carriers.write(record.nextInType).previousInType = record.previousInType;
+  tables.strings.release(record.finalizer);
+  releaseType(tables, record.type);
+  tables.carriers.release(carrier);
+}
+
+void joinPatterns(Tables& tables, uint32_t objectClass) {
+  for (uint32_t pattern = tables.firstPatternCarrier; pattern != kNone;
+       pattern = tables.carriers[pattern].nextInType) {
+    if (meansClass(tables, tables.carriers[pattern], tables.classes[objectClass]))
+      join(tables, objectClass, pattern);
+  }
+}
+
+}  // namespace lastout::graph
