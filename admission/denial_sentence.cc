@@ -57,7 +57,7 @@ void DenialText::Remedy::add(const Remedy& other) {
   unseen = unseen || other.unseen;
   meaningless = meaningless || other.meaningless;
   objects += other.objects;
-  if (other.forbidden != nullptr) forbidden = other.forbidden;
+  if (other.forbidden) forbidden = other.forbidden;
 }
 
 // Why the object is guarded, up to the word before its first blocker.
@@ -161,7 +161,7 @@ void DenialText::writeUnmetCriterion(TextWriter& text, const Blocker& blocker, P
   admission::writeUnmetCriterion(text, graph_, serviceOf(blocker).criteria[blocker.criterion],
                                  conditionOf(blocker), phrase.holders);
   const bool live = phrase.holders.live;
-  phrase.remedy = {live, !live, false, phrase.holders.count, nullptr};
+  phrase.remedy = {live, !live, false, phrase.holders.count, std::nullopt};
 }
 
 void DenialText::writeUnknown(TextWriter& text, const Blocker& blocker, Phrase& phrase) const {
@@ -170,7 +170,8 @@ void DenialText::writeUnknown(TextWriter& text, const Blocker& blocker, Phrase& 
   writeNotKnown(text, graph_, criterion, knowledge);
   phrase.remedy.unseen = true;
   phrase.remedy.meaningless = knowledge == graph::Knowledge::NotUnderstood;
-  if (knowledge == graph::Knowledge::Forbidden) phrase.remedy.forbidden = &criticalservice::typeOf(criterion);
+  if (knowledge == graph::Knowledge::Forbidden)
+    phrase.remedy.forbidden = graph::leastKnownOf(graph_, criticalservice::typeOf(criterion));
 }
 
 void DenialText::writeProvider(TextWriter& text, const Blocker& blocker, Phrase& phrase,
@@ -184,14 +185,14 @@ void DenialText::writeProvider(TextWriter& text, const Blocker& blocker, Phrase&
     const graph::Knowledge knowledge = graph_.knowledge(conditionOf(blocker));
     (text << " is gone (").unknownBecause(graph_, service.provider.type, knowledge) << ")";
     phrase.remedy.unseen = true;
-    if (knowledge == graph::Knowledge::Forbidden) phrase.remedy.forbidden = &service.provider.type;
+    if (knowledge == graph::Knowledge::Forbidden) phrase.remedy.forbidden = service.provider.type;
     return;
   }
   findHolders(graph_, conditionOf(blocker), phrase.holders);
   const bool live = phrase.holders.live;
   if (inSentence && replacement(service)) text << ", which replaced the one that was seen first,";
   text << (live ? " is present" : " is present (being deleted)");
-  phrase.remedy = {live, !live, false, 1, nullptr};
+  phrase.remedy = {live, !live, false, 1, std::nullopt};
 }
 
 void DenialText::writeServicesLeft(TextWriter& text) const {
@@ -256,7 +257,7 @@ void DenialText::writeAdvice(TextWriter& text, const Remedy& remedy, bool withRo
     text << (one ? "try again when it is gone" : "try again when they are gone");
   }
   if (remedy.unseen && (remedy.live || remedy.waiting)) text << ", and ";
-  if (remedy.forbidden != nullptr) {
+  if (remedy.forbidden) {
     text.grant(*remedy.forbidden);
   } else if (remedy.meaningless) {
     text << "mend what is not understood, or set spec.deletionIntent of the CriticalService to "

@@ -48,8 +48,8 @@ class DenialText {
     bool waiting = false;  // something is being deleted, or waits for something else itself
     bool unseen = false;   // something is not known
     uint64_t objects = 0;  // how many things there are to wait for
-    const kube::GroupResource* forbidden = nullptr;
-    bool meaningless = false;  // something is not understood
+    std::optional<kube::GroupResource> forbidden;  // what lastout may not list
+    bool meaningless = false;                      // something is not understood
     void add(const Remedy& other);
   };
   // What words the part of the sentence that is about one cause: its names, holders and remedy.

@@ -19,7 +19,7 @@ namespace {
 
 using kube::Fields;
 
-constexpr size_t kMostCriteria = 512;
+constexpr size_t kMostCriteria = 256;   // the CRD compares each with each, which may cost API servers so much
 constexpr size_t kMostListed = 64;      // dependencies
 constexpr size_t kMostNamespaces = 64;  // of one criterion
 

@@ -51,17 +51,22 @@ class Understanding {
       return std::ranges::none_of(named, [&](const auto& one) { return kube::coversTypes(one, type); });
     });
     for (const kube::GroupResource& type : named) {
-      if (types_.isDefined(type)) seen.insert(type);
+      if (types_.isDefined(type)) rememberOne(type);
+    }
+    for (const kube::GroupResource& type : named) {
       if (kube::isTypePattern(type)) rememberMeant(type);
     }
   }
 
-  // As many as a status has room for.
   void rememberMeant(const kube::GroupResource& pattern) {
     for (const kube::GroupResource& type : types_.all()) {
-      if (service_.seenTypes.size() == kMostSeenTypes) return;
-      if (kube::meansType(pattern, type) && types_.isDefined(type)) service_.seenTypes.insert(type);
+      if (kube::meansType(pattern, type) && types_.isDefined(type)) rememberOne(type);
     }
+  }
+
+  // As many as a status has room for.
+  void rememberOne(const kube::GroupResource& type) {
+    if (service_.seenTypes.size() < kMostSeenTypes) service_.seenTypes.insert(type);
   }
 
   bool isUnseen(const kube::GroupResource& type) const {

@@ -121,7 +121,9 @@ void warnExcludedNamespace(kube::Errors& found, const CriticalService& service) 
   if (service.provider.namespaceName != kExcludedNamespace) return;
   report(found,
          "spec.provider.namespace: the API server does not ask lastout about what is in kube-system: "
-         "its deletion will not be held up");
+         "its deletion will not be held up, with Hold neither; run the provider in another namespace, or "
+         "protect "
+         "what it finalizes by a DeletionPolicy");
 }
 
 void warnMissingProvider(kube::Errors& found, const CriticalService& service,

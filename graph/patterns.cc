@@ -1,6 +1,7 @@
 #include "graph/patterns.h"
 
 #include <tuple>
+#include <utility>
 
 #include "graph/interning.h"
 #include "kube/invariant.h"
@@ -20,6 +21,20 @@ bool means(const Tables& tables, const Type& named, const Type& type) {
   return kube::meansType(namedGroup, namedResource, group, resource);
 }
 
+// What is worst comes first: what lasts until somebody does something, and what lasts the longest.
+int rankOf(Knowledge knowledge) {
+  switch (knowledge) {
+    case Knowledge::Forbidden:
+      return 0;
+    case Knowledge::Unserved:
+      return 1;
+    case Knowledge::Stale:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
 // Finds out how well all types that the pattern means are known.
 void learn(Tables& tables, uint32_t pattern) {
   const Type& named = tables.types[pattern];
@@ -29,8 +44,11 @@ void learn(Tables& tables, uint32_t pattern) {
     // Others are names in something alone: nobody was told that there is such a type.
     if (!type.pinned || isPattern(type) || believable(type.knowledge) || !means(tables, named, type))
       continue;
-    // Of several the first by name, whatever came first.
-    if (least == kNone || textsOf(tables, type) < textsOf(tables, tables.types[least])) least = number;
+    // Of several that are known as badly the first by name, whatever came first.
+    const auto place = [&](uint32_t one) {
+      return std::pair(rankOf(tables.types[one].knowledge), textsOf(tables, tables.types[one]));
+    };
+    if (least == kNone || place(number) < place(least)) least = number;
   }
   Type& record = tables.types.write(pattern);
   record.leastKnown = least;

@@ -47,6 +47,9 @@ MurphiNames::MurphiNames(const Model& model) : model_(model) {
 }
 
 std::vector<std::string> MurphiNames::finalizersMeantBy(std::string_view named) const {
+  // The garbage collector's two are in no slot's vocabulary.
+  if (named == kube::kForegroundFinalizer || named == kube::kOrphanFinalizer)
+    return {finalizerNamed(std::string(named))};
   std::vector<std::string> meant;
   for (const std::string& name : finalizerNames_) {
     if (kube::meansFinalizer(named, name)) meant.push_back(finalizerNamed(name));

@@ -53,7 +53,7 @@ std::string nearestCarried(const graph::Graph& graph, const CriticalService& ser
     return finalizer == kube::kForegroundFinalizer || finalizer == kube::kOrphanFinalizer ||
            std::ranges::any_of(service.criteria, [&](const criticalservice::Criterion& one) {
              const auto* other = std::get_if<FinalizerCriterion>(&one);
-             return other != nullptr && other->type == criterion.type &&
+             return other != nullptr && kube::coversTypes(other->type, criterion.type) &&
                     kube::meansFinalizer(other->finalizerName, finalizer);
            });
   });

@@ -114,6 +114,8 @@ void LiveView::guard(const kube::Object& told) {
   const auto guarded = view_.guard(told);
   const criticalservice::CriticalService* service = view_.service(told.key.name);
   const bool guards = service != nullptr;
+  // What a group was known as before counts no more if nobody followed its types meanwhile.
+  if (!patternsNow().empty()) settleAll(settledAt_);
   const bool isBlind =
       guards && !service->notUnderstood.empty() && service->meta.resourceVersion == told.meta.resourceVersion;
   const std::vector<admission::Weakening> weakened = std::exchange(weakened_, {});

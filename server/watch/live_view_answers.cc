@@ -166,6 +166,8 @@ std::vector<kube::GroupResource> LiveView::awaited() const {
     const bool isGone = watched != watched_.end() && watched->second.state == ClientState::NotServed;
     return known != Knowledge::Unknown || (discovery_.find(type) != nullptr && !isGone);
   });
+  for (const kube::GroupResource& pattern : patternsNow())
+    if (discovery_.gapIn(pattern.group) != nullptr) types.push_back(pattern);
   return types;
 }
 

@@ -219,9 +219,13 @@ TEST(Warnings, ADependencyThatGoesBeforeTheProvider) {
 TEST(Warnings, AProviderThatTheApiServerDoesNotAskAbout) {
   CriticalService service = story();
   service.provider.namespaceName = "kube-system";
+  const std::string warned = testing::lines(warnings(service, withCoolResources(), {}));
   EXPECT_THAT(
-      testing::lines(warnings(service, withCoolResources(), {})),
+      warned,
       HasSubstr("spec.provider.namespace: the API server does not ask lastout about what is in kube-system"));
+  EXPECT_THAT(
+      warned,
+      HasSubstr("run the provider in another namespace, or protect what it finalizes by a DeletionPolicy"));
 }
 
 TEST(Warnings, NoneOfWhatIsGivenUp) {

@@ -76,8 +76,11 @@ Knowledge Model::knowledgeOf(const kube::GroupResource& named,
   if (named.resource != "*" || !believable(known)) return known;
   std::set<kube::GroupResource> meant(types.begin(), types.end());
   std::erase_if(meant, [&](const kube::GroupResource& type) { return !isMeant(type, named); });
-  for (const kube::GroupResource& type : meant) {
-    if (const Knowledge ofOne = knowledgeOf(type, types); !believable(ofOne)) return ofOne;
+  for (const Knowledge worst :
+       {Knowledge::Forbidden, Knowledge::Unserved, Knowledge::Stale, Knowledge::Unknown}) {
+    for (const kube::GroupResource& type : meant) {
+      if (knowledgeOf(type, types) == worst) return worst;
+    }
   }
   return known;
 }

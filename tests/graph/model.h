@@ -34,8 +34,7 @@ struct Model {
   void upsert(const kube::GroupResource& type, const kube::ObjectMeta& meta);
   void withdraw(const kube::ObjectKey& origin);
 
-  // Of a pattern: unless it is known which types there are, that; then of the first by name that is not
-  // known.
+  // Of a pattern: unless it is known which types there are, that; then of the one that is known worst.
   Knowledge knowledgeOf(const kube::GroupResource& named,
                         const std::vector<kube::GroupResource>& types) const;
   bool isHolder(const kube::ObjectKey& key, const Condition& condition) const;
