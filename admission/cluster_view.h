@@ -67,7 +67,7 @@ class ClusterView {
   void know(const kube::GroupResource& type, graph::Knowledge knowledge);
   // Forgets all objects of the type, which is no longer watched.
   void forget(const kube::GroupResource& type);
-  // Forgets those types of what the pattern means that are not `wanted`: they count for it no more.
+  // Forgets the types that match the pattern but are not in `wanted`, which is sorted.
   void forgetOthers(const kube::GroupResource& pattern, const std::vector<kube::GroupResource>& wanted);
 
   // Adds or updates the object in the graph. For a CriticalService call guard(), too.

@@ -7,7 +7,6 @@
 #include "admission/denial_text.h"
 #include "admission/text_writer.h"
 #include "kube/crd.h"
-#include "kube/patterns.h"
 #include "kube/well_known.h"
 
 namespace lastout::admission {
@@ -92,9 +91,7 @@ bool holds(const graph::Graph& graph, const kube::ObjectKey& key,
   if (!object || graph.isTerminating(*object)) return false;
   const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
   if (finalizer == nullptr) return true;
-  return std::ranges::any_of(graph.finalizers(*object), [&](std::string_view carried) {
-    return kube::meansFinalizer(finalizer->finalizerName, carried);
-  });
+  return criticalservice::carriesIn(graph)(key, finalizer->finalizerName);
 }
 
 // What it waits for is told as of a denial.

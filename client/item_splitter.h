@@ -22,7 +22,7 @@ struct StreamLimits {
 };
 
 // What to do with the text of an item or a line, which is valid during the call; an error ends the splitting.
-// Of what is longer than StreamLimits::itemBytes the text is empty: it is passed over.
+// A text longer than StreamLimits::itemBytes is skipped: the call gets an empty text in its place.
 using TakeText = std::function<kube::Result<void>(std::string_view text)>;
 
 // Inside one JSON text, at any byte: where strings and brackets begin and end.

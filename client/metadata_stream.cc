@@ -62,7 +62,8 @@ std::optional<EventType> eventType(std::string_view word) {
   return std::nullopt;
 }
 
-// `object`: as Pick::Identity keeps it; null: nothing is known of it.
+// Returns an object that could not be read, with what is known of it. `object` is what Pick::Identity kept;
+// it is null if not even that could be read.
 StreamedObject unreadObject(const kube::Value& object, std::string why) {
   StreamedObject unread;
   unread.unread = std::move(why);

@@ -135,7 +135,7 @@ std::vector<Criterion> writtenCriteria(const CriticalService& service);
 // The field that asks for the service's criterion of that number: "spec.criteria[1]"; where nobody wrote
 // it, kDependenciesField; "spec" where that is not understood.
 std::string fieldOf(const CriticalService& service, size_t criterion);
-inline constexpr size_t kMostSeenTypes = 1024;  // two for each criterion, as the CRD has it
+inline constexpr size_t kMostSeenTypes = 1024;  // the limit in the CRD
 inline constexpr std::string_view kDependenciesField = "spec.guard.dependencies";
 // The fields of a Finalizer criterion that set its scope.
 inline constexpr std::string_view kExceptField = "exceptProviderNamespace";

@@ -28,7 +28,7 @@ bool namesAny(const RoleRule& rule, std::span<const std::string_view> verbs) {
   return std::ranges::any_of(verbs, [&](std::string_view verb) { return names(rule.verbs, verb); });
 }
 
-// Of a pattern (kube/patterns.h): about any type that it means.
+// For a pattern (kube/patterns.h): the rule is about at least one group that the pattern matches.
 bool isAbout(const RoleRule& rule, const kube::GroupResource& type) {
   if (!kube::isTypePattern(type))
     return includes(rule.groups, type.group) && includes(rule.resources, type.resource);

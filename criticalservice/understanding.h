@@ -12,8 +12,8 @@
 
 namespace lastout::criticalservice {
 
-// What is known of the types that criteria may name. A built-in type is there whether or not it is served. Of
-// a pattern (kube/patterns.h) something is so if it is of any type that this means; it is certain if all are.
+// Answers questions about the types that criteria name. A built-in type is there whether or not it is served.
+// For a pattern (kube/patterns.h) the answer is yes if it is yes for any matching type; isCertain: for all.
 struct KnownCriterionTypes {
   // It is served, or a CRD of it is there.
   std::function<bool(const kube::GroupResource& type)> isThere;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "criticalservice/dependencies.h"
 #include "kube/messages.h"
 #include "kube/patterns.h"
 #include "kube/well_known.h"
@@ -156,9 +157,7 @@ ValidationContext contextIn(const graph::Graph& graph) {
               [&graph](const FinalizerCriterion& criterion, std::string_view namespaceName) {
                 return std::ranges::any_of(objectsOf(graph, criterion.type), [&](graph::ObjectId object) {
                   return graph.namespaceName(object) == namespaceName &&
-                         std::ranges::any_of(graph.finalizers(object), [&](std::string_view carried) {
-                           return kube::meansFinalizer(criterion.finalizerName, carried);
-                         });
+                         carriesIn(graph)(graph.key(object), criterion.finalizerName);
                 });
               },
           .finalizers =

@@ -318,6 +318,8 @@ kube::GroupResource leastKnownOf(const Graph& graph, const kube::GroupResource& 
 }
 
 std::vector<ObjectId> objectsOf(const Graph& graph, const kube::GroupResource& type) {
+  const auto id = graph.findType(type);
+  if (!kube::isTypePattern(type)) return id ? graph.objectsOf(*id) : std::vector<ObjectId>();
   std::vector<ObjectId> objects;
   for (const TypeId one : typesMeantBy(graph, type)) {
     const std::vector<ObjectId> ofOne = graph.objectsOf(one);

@@ -66,7 +66,7 @@ uint32_t acquireType(Tables& tables, std::string_view group, std::string_view re
     number = tables.types.add(type);
     tables.typeIndex.insert(hash, number);
     acquireType(tables, number);
-    noteTypeAdded(tables, number);
+    if (isPattern(type)) linkPatternType(tables, number);
     return number;
   }
   acquireType(tables, number);
@@ -79,7 +79,7 @@ void releaseType(Tables& tables, uint32_t type) {
   Type& record = tables.types.write(type);
   LASTOUT_INVARIANT(record.uses > 0);
   if (--record.uses > 0 || record.pinned) return;
-  noteTypeGoing(tables, type);
+  if (isPattern(record)) unlinkPatternType(tables, type);
   tables.typeIndex.erase(record.hash, type);
   tables.strings.release(record.group);
   tables.strings.release(record.resource);

@@ -21,7 +21,7 @@ bool means(const Tables& tables, const Type& named, const Type& type) {
   return kube::meansType(namedGroup, namedResource, group, resource);
 }
 
-// What is worst comes first: what lasts until somebody does something, and what lasts the longest.
+// The worst knowledge has the lowest rank: first what stays so until somebody acts, last what mends itself.
 int rankOf(Knowledge knowledge) {
   switch (knowledge) {
     case Knowledge::Forbidden:
@@ -41,10 +41,10 @@ void learn(Tables& tables, uint32_t pattern) {
   uint32_t least = kNone;
   for (uint32_t number = 0; believable(named.ownKnowledge) && number < tables.types.slots(); ++number) {
     const Type& type = tables.types[number];
-    // Others are names in something alone: nobody was told that there is such a type.
+    // A type that is not pinned is only a name in a condition or requirement: nobody said that it exists.
     if (!type.pinned || isPattern(type) || believable(type.knowledge) || !means(tables, named, type))
       continue;
-    // Of several that are known as badly the first by name, whatever came first.
+    // Among types of the same rank the first by name counts, so that the order of arrival does not matter.
     const auto place = [&](uint32_t one) {
       return std::pair(rankOf(tables.types[one].knowledge), textsOf(tables, tables.types[one]));
     };
@@ -77,7 +77,7 @@ bool meansClass(const Tables& tables, const Carrier& pattern, const ObjectClass&
   return false;
 }
 
-// Behind the others of the class.
+// Adds the class to the pattern's list; the membership comes last in the class.
 void join(Tables& tables, uint32_t objectClass, uint32_t pattern) {
   Membership membership;
   membership.objectClass = objectClass;
@@ -104,11 +104,7 @@ void leave(Tables& tables, uint32_t number) {
 
 }  // namespace
 
-void noteTypeAdded(Tables& tables, uint32_t type) {
-  if (!isPattern(tables.types[type])) {
-    learnPatternsOf(tables, tables.types[type]);
-    return;
-  }
+void linkPatternType(Tables& tables, uint32_t type) {
   const uint32_t next = tables.firstPatternType;
   if (next != kNone) tables.types.write(next).previousPattern = type;
   tables.types.write(type).nextPattern = next;
@@ -123,12 +119,8 @@ void noteKnowledge(Tables& tables, uint32_t type) {
     learnPatternsOf(tables, tables.types[type]);
 }
 
-void noteTypeGoing(Tables& tables, uint32_t type) {
+void unlinkPatternType(Tables& tables, uint32_t type) {
   const Type record = tables.types[type];
-  if (!isPattern(record)) {
-    learnPatternsOf(tables, record);
-    return;
-  }
   if (record.previousPattern != kNone) {
     tables.types.write(record.previousPattern).nextPattern = record.nextPattern;
   } else {

@@ -10,18 +10,18 @@ namespace lastout::graph {
 
 inline bool isPattern(const Type& type) { return type.semantics == Type::Semantics::Pattern; }
 
-// --- types: call each after the change
+// --- types
 
-// The type, which may be a pattern, has come; it is in use.
-void noteTypeAdded(Tables& tables, uint32_t type);
-// The type's knowledge is another.
+// Adds a new type that is a pattern to the list of these; takes it off the list before it goes.
+void linkPatternType(Tables& tables, uint32_t type);
+void unlinkPatternType(Tables& tables, uint32_t type);
+// To be called after the type's knowledge, or whether it is pinned, has changed: finds out again how well the
+// patterns are known that match it. Types that are not pinned do not count.
 void noteKnowledge(Tables& tables, uint32_t type);
-// Before a type that is not in use any more goes.
-void noteTypeGoing(Tables& tables, uint32_t type);
 
 // --- carriers
 
-// The carrier's number, or kNone. Either the type is a pattern or the finalizer.
+// The carrier's number, or kNone. The type or the finalizer is a pattern, or both are.
 uint32_t findPattern(const Tables& tables, uint32_t type, std::string_view finalizer);
 // The same, added if need be, with one more use by a condition. All objects that it means are its holders.
 uint32_t acquirePattern(Tables& tables, uint32_t type, std::string_view finalizer);

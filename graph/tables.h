@@ -109,13 +109,13 @@ struct Type {
   uint32_t condition = kNone;  // the Instances condition on it
   uint32_t uses = 0;           // by classes, carriers and conditions
   uint32_t hash = 0;
-  // Of a pattern: of what it means, the type that is known worst; kNone: which types it means is known as
-  // well as `knowledge` says.
+  // Patterns only: the type that decides `knowledge`, because it is the least known of those that the pattern
+  // matches; kNone: ownKnowledge decides.
   uint32_t leastKnown = kNone;
   uint32_t previousPattern = kNone;
   uint32_t nextPattern = kNone;
-  Knowledge knowledge = Knowledge::Unknown;     // of a pattern: of all that it means
-  Knowledge ownKnowledge = Knowledge::Unknown;  // of a pattern: which types it means
+  Knowledge knowledge = Knowledge::Unknown;     // patterns: of the objects of all types that match
+  Knowledge ownKnowledge = Knowledge::Unknown;  // patterns: of which types match
   Semantics semantics = Semantics::Other;
   bool pinned = false;  // interned by the caller, who may keep the number
 };

@@ -6,8 +6,8 @@
 
 namespace lastout::kube {
 
-// What is checked besides the types of the fields: nothing of what a server has accepted, whatever its rules
-// are; of a manifest also names, finalizers, labels, annotations and owners.
+// Where metadata comes from. Of a server's only the types of the fields are checked, since the server has
+// accepted the rest; of a manifest names, finalizers, labels, annotations and owners are checked, too.
 enum class MetaSource : uint8_t { Server, Manifest };
 
 // Reports to `metadata`'s errors. Leaves it to the caller whether unknown fields are wrong: in a manifest

@@ -19,7 +19,7 @@ inline constexpr std::string_view kReportedFailed = "Failed";
 struct ExternalReport {
   enum class State : uint8_t { Missing, Done, Failed };
   State state = State::Missing;
-  // Of Failed: why, as it was reported. Of Missing: which report is awaited, and what stands there instead.
+  // Failed: the reported reason. Missing: the report that is expected, and what was found in its place.
   std::string message;
 };
 

@@ -44,7 +44,7 @@ struct PolicyStanding {
   // The same of the types that lastout may not list, and what that means (implied.h); empty: there are none.
   std::optional<std::string> unreadableTypes;
   bool seeksInContainers = false;  // it lists types for DELETEs of Namespaces or CRDs
-  std::string writeProblem;        // why it cannot be stored; empty: nothing is known
+  std::string writeProblem;        // why the API server did not store it; empty: no problem known
 };
 
 // API servers read their policies again each second; twice that and one more is given to a slow one.

@@ -27,6 +27,12 @@ bool isAnyOf(const Types& types, const kube::GroupResource& named) {
                              [&](const kube::GroupResource& type) { return kube::meansType(named, type); });
 }
 
+bool namesGroups(const criticalservice::CriticalService& service) {
+  return std::ranges::any_of(service.criteria, [](const criticalservice::Criterion& criterion) {
+    return kube::isTypePattern(criticalservice::typeOf(criterion));
+  });
+}
+
 }  // namespace
 
 LiveView::LiveView(LiveViewOptions options)
@@ -114,10 +120,10 @@ void LiveView::guard(const kube::Object& told) {
   const auto guarded = view_.guard(told);
   const criticalservice::CriticalService* service = view_.service(told.key.name);
   const bool guards = service != nullptr;
-  // What a group was known as before counts no more if nobody followed its types meanwhile.
-  if (!patternsNow().empty()) settleAll(settledAt_);
   const bool isBlind =
       guards && !service->notUnderstood.empty() && service->meta.resourceVersion == told.meta.resourceVersion;
+  // Nobody may have followed the types of its groups until now, so what was known of these no longer counts.
+  if (guards && namesGroups(*service)) settleAll(settledAt_);
   const std::vector<admission::Weakening> weakened = std::exchange(weakened_, {});
   lock.unlock();
   tellOfWeakening(weakened);

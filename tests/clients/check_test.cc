@@ -21,17 +21,6 @@ constexpr const char* kUsers = R"(users:
 - {token: token-of-the-webhook, username: "system:serviceaccount:lastout:lastout-webhook"}
 - {token: token-of-the-controller, username: "system:serviceaccount:lastout:lastout-controller"}
 )";
-constexpr const char* kReadsCoolResources = R"(
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: lastout-reads-coolresources
-  labels: {lastout.dev/aggregate-to-reads: "true"}
-rules:
-- apiGroups: [my.crd.group]
-  resources: [coolresources]
-  verbs: [get, list, watch]
-)";
 
 class Checked : public Serving {
  protected:
@@ -51,7 +40,7 @@ class Checked : public Serving {
 
   void installAndServe() {
     kubectl("apply -k deploy");
-    write("reads.yaml", kReadsCoolResources);
+    write("reads.yaml", kReads);
     kubectl("apply -f $FOLDER/reads.yaml");
     serveRoles(
         {"--policies", "webhook", "--own-namespace", "lastout", "--tls-secret", "lastout/lastout-tls"});

@@ -24,19 +24,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// What docs/install.md tells the owners of a type to add.
-constexpr const char* kReads = R"(---
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: lastout-reads-coolresources
-  labels: {lastout.dev/aggregate-to-reads: "true"}
-rules:
-- apiGroups: [my.crd.group]
-  resources: [coolresources]
-  verbs: [get, list, watch]
-)";
-
 enum class Where : uint8_t { Embedded, Real };
 
 constexpr std::array kRoles{"webhook", "controller"};

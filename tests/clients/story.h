@@ -1,5 +1,5 @@
-// The story's manifests: the CRD, its instance, the provider with its namespace, and the finalizer
-// controller.
+// The story's manifests: the CRD, its instance, the right to read it, the provider with its namespace, and
+// the finalizer controller.
 #pragma once
 
 namespace lastout::clients {
@@ -18,6 +18,19 @@ spec:
     storage: true
     schema:
       openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
+)";
+
+// What docs/install.md tells the owners of a type to add.
+inline constexpr const char* kReads = R"(---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: lastout-reads-coolresources
+  labels: {lastout.dev/aggregate-to-reads: "true"}
+rules:
+- apiGroups: [my.crd.group]
+  resources: [coolresources]
+  verbs: [get, list, watch]
 )";
 
 inline constexpr const char* kController = R"(---

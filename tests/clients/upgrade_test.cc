@@ -19,17 +19,6 @@ constexpr const char* kAccounts = R"(users:
 - {token: token-of-the-webhook, username: "system:serviceaccount:lastout:lastout-webhook"}
 - {token: token-of-the-controller, username: "system:serviceaccount:lastout:lastout-controller"}
 )";
-constexpr const char* kReadsTheStory = R"(
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: lastout-reads-coolresources
-  labels: {lastout.dev/aggregate-to-reads: "true"}
-rules:
-- apiGroups: [my.crd.group]
-  resources: [coolresources]
-  verbs: [get, list, watch]
-)";
 constexpr const char* kDeleteTheProvider =
     "delete deployment finalizer-deployment -n finalizer-namespace --dry-run=server";
 
@@ -51,7 +40,7 @@ class Upgraded : public Serving {
     }
     kubectl("apply -f deploy/namespace.yaml -f deploy/crd/criticalservices.yaml");
     kubectl(std::string("apply -f ") + kFormerRights);
-    write("reads.yaml", kReadsTheStory);
+    write("reads.yaml", kReads);
     kubectl("apply -f $FOLDER/reads.yaml");
   }
 

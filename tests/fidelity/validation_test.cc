@@ -38,7 +38,8 @@ const std::map<std::string, std::string>& knownDifferences() {
   static const std::map<std::string, std::string> kKnown = {
       {"crd-conversion-none-with-webhook", kNoConversion},
       {"crd-conversion-webhook-without", kNoConversion},
-      {"deployment-limit-below-request", "Resources of Pods are not compared: nothing here runs."},
+      {"deployment-limit-below-request",
+       "`up` does not compare limits with requests, since it runs no containers."},
       {"deployment-unknown-field",
        "Unknown fields of built-in types are kept, but for what lastout writes at run time."},
   };
