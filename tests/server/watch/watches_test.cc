@@ -73,6 +73,14 @@ TEST_F(LostRoleTest, AProviderMayGoAsSoonAsTheCrdIsGoneAlthoughItsGroupIsStillNa
   waitFor(kCoolResources, graph::Knowledge::Synced);
   removeStory();
   waitUntil([this] { return view.gapIn("my.crd.group").has_value(); });
+  // Discovery may be told before the watch of CRDs.
+  waitUntil([this] {
+    bool isTold = false;
+    view.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {
+      isTold = !cluster.graph().find(kube::crdKey(kCoolResources));
+    });
+    return isTold;
+  });
   const Json answer = reviewDelete(lastout::testing::kProvider);
   EXPECT_TRUE(answer["allowed"]) << answer;
 }
