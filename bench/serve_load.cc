@@ -36,6 +36,9 @@ constexpr int64_t kManyReviews = 1'000'000;
 constexpr int kIdleConnections = 1'000;
 constexpr int kConnections = 16;
 constexpr int kManyConnections = 64;
+constexpr int kTypes = 200;
+constexpr int kInstancesOfEach = 50;
+constexpr int kAllows = 20;
 constexpr int kTurns = 5;
 constexpr int kTurnSeconds = 2;
 constexpr std::chrono::seconds kRest{3};               // while nothing is asked
@@ -92,6 +95,28 @@ std::string instances(int from, int to) {
   return text;
 }
 
+// kTypes types of one group, each with so many instances, none of which holds the provider: its service names
+// the group.
+std::string groupOfTypes() {
+  std::string text = cluster(kNotHeld);
+  const std::string criterion = "{group: my.crd.group, resource: coolresources,";
+  text.replace(text.find(criterion), criterion.size(), "{group: many.crd.group, resource: '*',");
+  for (int type = 0; type < kTypes; ++type) {
+    const std::string n = std::to_string(type);
+    text +=
+        "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: types" +
+        n + ".many.crd.group}\nspec:\n  group: many.crd.group\n  scope: Cluster\n  names: {kind: Type" + n +
+        ", plural: types" + n +
+        "}\n  versions:\n  - name: v1\n    served: true\n    storage: true\n    schema: {openAPIV3Schema: "
+        "{type: object, x-kubernetes-preserve-unknown-fields: true}}\n";
+    for (int i = 0; i < kInstancesOfEach; ++i) {
+      text += "---\napiVersion: many.crd.group/v1\nkind: Type" + n + "\nmetadata: {name: instance-" +
+              std::to_string(i) + ", finalizers: [" + kHeld + "]}\n";
+    }
+  }
+  return text;
+}
+
 // Of the last such URL.
 int portOf(const std::string& greeting, const std::string& scheme) {
   const std::string before = scheme + "://127.0.0.1:";
@@ -123,21 +148,48 @@ Load ask(const Folder& folder, int port, const std::string& path, int seconds,
           told["requests"]};
 }
 
-// lastout up with that many instances, and lastout serve beside it, which knows all of them.
+size_t occurrences(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
+// What lastout up has, and by which words, said so often, lastout serve shows that it knows all of it.
+struct Loaded {
+  std::vector<std::string> files;
+  std::string known;
+  size_t times = 1;
+};
+
+Loaded instancesOfOneType(int count, const char* finalizer) {
+  Loaded loaded{{cluster(finalizer)},
+                "coolresources.my.crd.group: Synced, " + std::to_string(count) + " objects"};
+  for (int from = 0; from < count; from += kInstancesInAFile) {
+    loaded.files.push_back(instances(from, std::min(count, from + kInstancesInAFile)));
+  }
+  return loaded;
+}
+
+Loaded instancesOfAGroup() {
+  return {
+      {groupOfTypes()}, ".many.crd.group: Synced, " + std::to_string(kInstancesOfEach) + " objects", kTypes};
+}
+
+// lastout up with what is loaded, and lastout serve beside it, which knows all of it; with `counts` their
+// requests are counted.
 class Serving {
  public:
-  Serving(int count, const char* finalizer) {
-    folder_.write("cluster.yaml", cluster(finalizer));
+  explicit Serving(const Loaded& loaded, bool counts = false) {
     std::vector<std::string> up = {"up", "--listen", "127.0.0.1:0", "--kubeconfig-out",
                                    folder_.file("config")};
-    const auto load = [&](const std::string& name) { up.insert(up.end(), {"--load", folder_.file(name)}); };
-    load("cluster.yaml");
-    for (int from = 0; from < count; from += kInstancesInAFile) {
-      const std::string name = "instances-" + std::to_string(from) + ".yaml";
-      folder_.write(name, instances(from, std::min(count, from + kInstancesInAFile)));
-      load(name);
+    if (counts) up.push_back("--plain-http");
+    for (size_t i = 0; i < loaded.files.size(); ++i) {
+      const std::string name = "cluster-" + std::to_string(i) + ".yaml";
+      folder_.write(name, loaded.files[i]);
+      up.insert(up.end(), {"--load", folder_.file(name)});
     }
     up_ = std::make_unique<testing::Running>(up, "Ctrl-C");
+    if (counts) putRelayBetween();
     const Clock::time_point start = Clock::now();
     serve_ = std::make_unique<testing::Running>(
         std::vector<std::string>{"serve", "--listen", "127.0.0.1:0", "--answers", "127.0.0.1:0",
@@ -145,7 +197,7 @@ class Serving {
         "Ctrl-C");
     serve_->discard();
     port_ = portOf(serve_->greeting(), "https");
-    waitUntilKnown(count);
+    waitUntilKnown(loaded);
     syncSeconds_ = std::chrono::duration<double>(Clock::now() - start).count();
   }
 
@@ -164,15 +216,33 @@ class Serving {
   int process() const { return serve_->process(); }
   const Folder& folder() const { return folder_; }
   double syncSeconds() const { return syncSeconds_; }
+  // So far, and that are no watches if not `all` are wanted. Only with `counts`.
+  double requests(bool all = true) const {
+    const auto answer = httplib::Client("127.0.0.1", portOf(relay_->greeting(), "http")).Get("/counts");
+    if (!answer) stopBench("the relay does not answer");
+    const Json counts = Json::parse(answer->body);
+    return counts["others"].get<double>() + (all ? counts["watches"].get<double>() : 0);
+  }
 
  private:
-  void waitUntilKnown(int count) const {
+  void putRelayBetween() {
+    const std::string port = std::to_string(portOf(up_->greeting(), "http"));
+    relay_ = std::make_unique<testing::Running>(std::vector<std::string>{"bench/relay.py", port},
+                                                "listens at", "/usr/bin/python3");
+    std::ifstream file(folder_.file("config"));
+    std::string config{std::istreambuf_iterator<char>(file), {}};
+    const std::string address = "127.0.0.1:" + port;
+    config.replace(config.find(address), address.size(),
+                   "127.0.0.1:" + std::to_string(portOf(relay_->greeting(), "http")));
+    folder_.write("config", config);
+  }
+
+  void waitUntilKnown(const Loaded& loaded) const {
     httplib::Client client("127.0.0.1", portOf(serve_->greeting(), "http"));
     client.set_keep_alive(true);
-    const std::string line = "coolresources.my.crd.group: Synced, " + std::to_string(count) + " objects";
     const Clock::time_point until = Clock::now() + kLongestSync;
     std::string told;
-    while (told.find(line) == std::string::npos) {
+    while (occurrences(told, loaded.known) < loaded.times) {
       if (Clock::now() > until) stopBench("serve does not know all instances: " + told);
       std::this_thread::sleep_for(kBetweenLooks);
       if (const auto answer = client.Get("/readyz/verbose")) told = answer->body;
@@ -181,6 +251,7 @@ class Serving {
 
   Folder folder_;
   std::unique_ptr<testing::Running> up_;
+  std::unique_ptr<testing::Running> relay_;
   std::unique_ptr<testing::Running> serve_;
   int port_ = 0;
   double syncSeconds_ = 0;
@@ -196,12 +267,13 @@ bool allows(const std::string& answer) { return Json::parse(answer)["response"][
 
 // One for all rows that need it.
 const Serving& many() {
-  static const Serving kServing(kManyInstances, kHeld);
+  static const Serving kServing(instancesOfOneType(kManyInstances, kHeld));
   return kServing;
 }
 
 void syncManyInstances(benchmark::State& state) {
-  for (auto _ : state) state.SetIterationTime(Serving(kManyInstances, kHeld).syncSeconds());
+  for (auto _ : state)
+    state.SetIterationTime(Serving(instancesOfOneType(kManyInstances, kHeld)).syncSeconds());
 }
 
 // Two loads in turns, so that what the machine does besides it does to both.
@@ -281,12 +353,32 @@ void memoryOfReviews(benchmark::State& state) {
 
 void allowAfterReading(benchmark::State& state) {
   for (auto _ : state) {
-    const Serving some(kSomeInstances, kNotHeld);
+    const Serving some(instancesOfOneType(kSomeInstances, kNotHeld));
     if (!allows(some.answer())) stopBench("the provider must stay, which it need not");
     const Load allowed = some.review(5, static_cast<int>(state.range(0)));
     state.counters["reviews/s"] = allowed.perSecond;
     state.counters["p50ms"] = allowed.p50;
     state.counters["p99ms"] = allowed.p99;
+  }
+}
+
+void groupOfManyTypes(benchmark::State& state) {
+  for (auto _ : state) {
+    const Serving serving(instancesOfAGroup());
+    state.counters["sync s"] = serving.syncSeconds();
+    state.counters["MB"] = residentMegabytes(serving.process());
+    std::vector<double> milliseconds;
+    for (int i = 0; i < kAllows; ++i) {
+      const Clock::time_point start = Clock::now();
+      if (!allows(serving.answer())) stopBench("the provider must stay, which it need not");
+      milliseconds.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+    }
+    state.counters["allow ms"] = median(milliseconds, std::identity());
+    const Serving counted(instancesOfAGroup(), true);
+    state.counters["requests of the sync"] = counted.requests();
+    const double before = counted.requests(false);
+    for (int i = 0; i < kAllows; ++i) counted.answer();
+    state.counters["requests of an allow"] = (counted.requests(false) - before) / kAllows;
   }
 }
 
@@ -314,6 +406,8 @@ BENCHMARK(allowAfterReading)
     ->Iterations(1)
     ->UseRealTime()
     ->Unit(benchmark::kSecond);
+
+BENCHMARK(groupOfManyTypes)->Name("serve_load/group")->Iterations(1)->UseRealTime()->Unit(benchmark::kSecond);
 
 }  // namespace
 }  // namespace lastout::bench

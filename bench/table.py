@@ -51,6 +51,7 @@ def unmatched(name):
 DENY = "serve_load:serve_load/deny/iterations:1/real_time"
 DENY_IDLE = "serve_load:serve_load/idle/iterations:1/real_time"
 ALLOW = "serve_load:serve_load/allow/connections:16/iterations:1/real_time"
+GROUP = "serve_load:serve_load/group/iterations:1/real_time"
 ALLOW_MANY = "serve_load:serve_load/allow/connections:64/iterations:1/real_time"
 
 POLICIES = "policies:unmatchedDelete/kind:{}/iterations:1/real_time"
@@ -58,10 +59,10 @@ POLICIES = "policies:unmatchedDelete/kind:{}/iterations:1/real_time"
 
 # What is measured | the bar | [(label, name of the benchmark, how to show it)]
 ROWS = [
-    ("decide, its stakes given", "at most 100 ns, flat within 1.5x",
+    ("decide, its guard entries given", "at most 100 ns, flat within 1.5x",
      [("1k", "admission:decideAlone/1000", duration), ("100k", "admission:decideAlone/100000", duration),
       ("1M objects", "admission:decideAlone/1000000", duration)]),
-    ("decide, with the look-up of the object's stakes", "at most 100 ns, flat within 1.5x",
+    ("decide, with the look-up of the object's guard entries", "at most 100 ns, flat within 1.5x",
      [("1k", "admission:findStakesAndDecide/1000", duration),
       ("100k", "admission:findStakesAndDecide/100000", duration),
       ("1M objects", "admission:findStakesAndDecide/1000000", duration)]),
@@ -96,6 +97,12 @@ ROWS = [
        counter("behind", "{:,.2f} s"))]),
     ("`lastout serve`: sync of 100,000 instances from `up`", "under 5 s",
      [("", "serve_load:serve_load/sync/iterations:1/manual_time", wall)]),
+    ("the same of 200 types of one group that one criterion names, 50 instances each", "for comparison",
+     [("", GROUP, counter("sync s", "{:,.2f} s")), ("in memory", GROUP, counter("MB", "{:,.0f} MB")),
+      ("requests", GROUP, counter("requests of the sync", "{:,.0f}"))]),
+    ("ALLOW, with its confirming read of these 200 types", "for comparison",
+     [("", GROUP, counter("allow ms", "{:,.0f} ms")),
+      ("requests", GROUP, counter("requests of an allow", "{:,.0f}"))]),
     ("the webhook configuration that names 2,000 providers and their namespaces", "at most 1 MB",
      [("", "webhook_scope:makeConfiguration/providersAlone/2000", counter("kB", "{:,.0f} kB")),
       ("webhooks", "webhook_scope:makeConfiguration/providersAlone/2000", counter("webhooks", "{:,.0f}"))]),

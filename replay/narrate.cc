@@ -1,7 +1,9 @@
 #include "replay/narrate.h"
 
+#include <algorithm>
 #include <map>
 
+#include "admission/guards.h"
 #include "replay/blockers.h"
 
 namespace lastout::replay {
@@ -64,7 +66,8 @@ class Narrator {
     const std::string who = actorName(model_, names_, last.event.actor, last.event.by);
     if (deed.denial != nullptr) return denial(*deed.denial, who, object);
     if (deed.accepted)
-      return who + " deletes " + object + policy(last) + (deed.gone ? ": gone" : waits(last));
+      return who + " deletes " + object + policy(last) + unasked(last.event.slot) +
+             (deed.gone ? ": gone" : waits(last));
     if (deed.gone) return departure(last, who, object);
     if (deed.created) return who + " creates " + object;
     if (deed.requested && last.action.kind != Action::Kind::Commit) return request(last, who, object);
@@ -105,6 +108,19 @@ class Narrator {
     if (model_.orphans(step)) return ", leaving its dependents";
     const bool isForeground = step.hasPolicy && step.policy == cluster::PropagationPolicy::Foreground;
     return isForeground ? " in the foreground" : "";
+  }
+
+  // That a CriticalService cannot hold it up, although it asks for that.
+  std::string unasked(cluster::Slot slot) const {
+    const kube::ObjectKey& key = model_.slots[slot].key;
+    if (admission::isReviewed(key, model_.lastoutNamespace ? model_.lastoutNamespace->name : "")) return {};
+    const auto needs = [&](const criticalservice::Dependency& one) { return one.object == key; };
+    const bool isGuarded =
+        std::ranges::any_of(model_.serviceSpecs,
+                            [&](const auto& service) { return service.provider == key; }) ||
+        std::ranges::any_of(model_.dependencies,
+                            [&](const auto& ones) { return std::ranges::any_of(ones, needs); });
+    return isGuarded ? ", about which API servers do not ask lastout" : "";
   }
 
   // What a terminating object waits for.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "tests/replay/play.h"
 
@@ -35,6 +36,25 @@ TEST(Text, TellsEverythingWhenAsked) {
             HasSubstr("    widgets/one\n        nobody here removes its finalizer example.com/cleanup\n"),
             HasSubstr("    FAILED  ends empty: nothing changed any more after 0.000 s, and widgets/one was "
                       "still there\n")));
+}
+
+// API servers call no webhook about what is in kube-system, whatever its CriticalService asks for.
+TEST(Text, SaysOfAGuardedObjectThatLastoutIsNotAskedAboutIt) {
+  const auto timeline = [](std::string_view where) {
+    std::string documents(kOperator);
+    documents =
+        std::regex_replace(documents, std::regex("namespace: operator"), "namespace: " + std::string(where));
+    return toText(
+        play(scenario("  steps:\n    - delete: deployments.apps/" + std::string(where) + "/operator\n",
+                      documents)),
+        {.color = false, .timeline = true, .width = 200});
+  };
+  EXPECT_THAT(
+      timeline("kube-system"),
+      HasSubstr(
+          "admin deletes deployments/kube-system/operator, about which API servers do not ask lastout: "));
+  EXPECT_THAT(timeline("operator"), AllOf(HasSubstr("asks to delete deployments/operator/operator: denied"),
+                                          Not(HasSubstr("do not ask"))));
 }
 
 TEST(Text, IsOneLineForWhatHolds) {
