@@ -432,6 +432,7 @@ TEST_F(CrowdedEntries, AreWideWhereOneCriticalServiceNamesTooMuch) {
   addVictim();
   EXPECT_EQ(makeWebhooks(configuration).scope, WebhookScope::Objects);
   addInvented(96, 64);
+  EXPECT_EQ(configuration.objects.crowded.size(), 1U);
   expectOnlyTheTenantsSecretsAsAWhole();
   const Json made = toJson(configuration);
   configuration.objects = {};
