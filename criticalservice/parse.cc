@@ -298,10 +298,10 @@ kube::NamespaceScope ServiceParser::readNamespaces(Fields namespaces) {
   std::set<std::string> names(listed.begin(), listed.end());
   if (names.size() < listed.size())
     namespaces.fail("names", namespaces.pathOf("names") + " has a name twice");
+  if (listed.size() > kMostNamespaces)
+    namespaces.fail("names", namespaces.pathOf("names") + " has more than " +
+                                 std::to_string(kMostNamespaces) + " namespaces");
   if (isHome) names.insert(home);
-  if (names.size() > kMostNamespaces)
-    namespaces.fail("names",
-                    namespaces.path() + " has more than " + std::to_string(kMostNamespaces) + " namespaces");
   if (listed.empty() && !isHome)
     namespaces.fail("names", namespaces.path() + " says no namespace: give names, or sameAsProvider: true");
   if (isHome && home.empty() && !service_.provider.name.empty())
@@ -447,9 +447,12 @@ std::optional<kube::GroupResource> ServiceParser::readTypes(Fields& fields) {
 std::string_view ServiceParser::whyNoPattern(const std::string& group) const {
   const std::string_view domain =
       kube::isGroupPattern(group) ? std::string_view(group).substr(2) : std::string_view(group);
-  if (!kube::isDnsSubdomain(domain)) return "is no name of an API group, nor \"*.\" and a domain";
+  if (!group.empty() && !kube::isDnsSubdomain(domain))
+    return "is no name of an API group, nor \"*.\" and a domain";
   if (domain.find('.') == std::string_view::npos)
-    return "has types of Kubernetes' own: \"*\" is for groups of custom resources, which have a dot";
+    return kube::isGroupPattern(group)
+               ? "is too wide: the domain needs a dot, as in *.example.com"
+               : "has types of Kubernetes' own: \"*\" is for groups of custom resources, which have a dot";
   if (kube::meansGroup(group, kube::kLastoutGroup))
     return "has lastout's own types: name a group without them";
   const auto isOfKubernetes = [&](const kube::ResourceType& type) {

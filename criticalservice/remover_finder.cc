@@ -355,10 +355,20 @@ std::string RemoverFinder::lookedFor(const OfType& what, const Objects& about, s
 }
 
 void RemoverFinder::addNearServices(const OfType& what, std::vector<std::string>& clauses) const {
-  for (const CriticalService& service : services_)
-    if (!scopesOf(service, what).empty())
-      clauses.push_back(nameInWords(service.meta.name) + " names it, but its provider " +
-                        kube::toString(service.provider) + " is not there, or runs no Pods");
+  for (const CriticalService& service : services_) {
+    const std::vector<kube::NamespaceScope> scopes = scopesOf(service, what);
+    if (scopes.empty()) continue;
+    const auto isProvider = [&](const kube::Object* one) { return one->key == service.provider; };
+    const std::string names = nameInWords(service.meta.name) + " names it";
+    if (std::ranges::none_of(workloads_, isProvider)) {
+      clauses.push_back(names + ", but its provider " + kube::toString(service.provider) +
+                        " is not there, or runs no Pods");
+      continue;
+    }
+    // It has the provider remove it from other objects.
+    for (const kube::NamespaceScope& scope : scopes)
+      clauses.push_back(names + " only" + kube::inWords(scope, kube::kMostNamedNamespaces));
+  }
 }
 
 void RemoverFinder::addNearManagers(const OfType& what, std::vector<std::string>& clauses) const {

@@ -28,13 +28,16 @@ bool namesAny(const RoleRule& rule, std::span<const std::string_view> verbs) {
   return std::ranges::any_of(verbs, [&](std::string_view verb) { return names(rule.verbs, verb); });
 }
 
-// For a pattern (kube/patterns.h): the rule is about at least one group that the pattern matches.
+// For a pattern (kube/patterns.h): the rule is about types, not only parts of them, of at least one group
+// that the pattern matches.
 bool isAbout(const RoleRule& rule, const kube::GroupResource& type) {
   if (!kube::isTypePattern(type))
     return includes(rule.groups, type.group) && includes(rule.resources, type.resource);
-  return std::ranges::any_of(rule.groups, [&](const std::string& group) {
-    return group == "*" || kube::meansGroup(type.group, group);
-  });
+  const auto isOfTypes = [](const std::string& resource) { return resource.find('/') == resource.npos; };
+  return std::ranges::any_of(rule.resources, isOfTypes) &&
+         std::ranges::any_of(rule.groups, [&](const std::string& group) {
+           return group == "*" || (!kube::isGroupPattern(group) && kube::meansGroup(type.group, group));
+         });
 }
 
 // The rule is about that group alone. The core group has too many types for that to tell anything.

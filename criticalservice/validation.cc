@@ -62,25 +62,42 @@ void warnNotInstalled(kube::Errors& found, std::string_view path, const kube::Gr
                       const kube::ResourceMap& types, const ValidationContext& context) {
   const auto isMeant = [&](const kube::ResourceType& one) { return kube::meansType(type, one.type); };
   if (types.find(type) != nullptr || std::ranges::any_of(types.types(), isMeant)) return;
-  std::vector<std::string> names;
-  for (const kube::ResourceType& known : types.types()) names.push_back(kube::toString(known.type));
+  const bool isGroup = kube::isTypePattern(type);
+  std::set<std::string> names;
+  for (const kube::ResourceType& known : types.types())
+    names.insert(isGroup ? known.type.group : kube::toString(known.type));
+  const std::string name = isGroup ? type.group : kube::toString(type);
   reportIfAbsent(found, context, kube::crdKey(type),
-                 std::string(path) + ": " + kube::toString(type) + " is not installed" +
-                     kube::didYouMean(kube::toString(type), {names.begin(), names.end()}));
+                 std::string(path) + ": " + (isGroup ? "no type of " + name + " is" : name + " is not") +
+                     " installed" + kube::didYouMean(name, {names.begin(), names.end()}));
 }
 
 void warnOpenWindow(kube::Errors& found, const CriticalService& service, size_t index,
                     const kube::ResourceMap& types) {
   const auto* finalizer = std::get_if<FinalizerCriterion>(&service.criteria[index]);
-  if (finalizer == nullptr || waitsForCrd(service, finalizer->type)) return;
+  if (finalizer == nullptr) return;
+  const bool isWithin = finalizer->scope.kind == kube::NamespaceScope::Kind::Within;
+  if (waitsForCrd(service, finalizer->type)) {
+    if (isWithin)
+      report(found, criterionPath(index) + ": the criterion for " +
+                        kube::toString(kube::crdKey(finalizer->type)) +
+                        " waits for the objects of all namespaces, not only for those" +
+                        kube::inWords(finalizer->scope, kube::kMostNamedNamespaces) + ": leave it out");
+    return;
+  }
   const std::string window =
       "another of " + kube::toString(finalizer->type) +
       kube::inWords(finalizer->scope, kube::kMostNamedNamespaces) +
       " may be created between the last look and the provider's deletion, and would get stuck";
   // The CRD stays for the objects of other namespaces.
-  if (finalizer->scope.kind == kube::NamespaceScope::Kind::Within) {
-    if (!waitsForAllOf(service, finalizer->scope.names))
-      report(found, criterionPath(index) + ": " + window + "; only the end of its namespace excludes that");
+  if (isWithin) {
+    const std::set<std::string>& names = finalizer->scope.names;
+    const char* way = names.contains(service.provider.namespaceName)
+                          ? "; no criterion can exclude that in the provider's own namespace"
+                      : names.size() == 1
+                          ? "; only a SpecificResource criterion for that Namespace excludes that"
+                          : "; only SpecificResource criteria for these Namespaces exclude that";
+    if (!waitsForAllOf(service, names)) report(found, criterionPath(index) + ": " + window + way);
     return;
   }
   const kube::ResourceType* known = types.find(finalizer->type);
@@ -111,8 +128,8 @@ void warnSameNamespace(kube::Errors& found, const CriticalService& service, size
          criterionPath(index) + ": " +
              (specific != nullptr ? kube::toString(specific->object) + " is"
                                   : "some " + kube::toString(finalizer->type) + " with that finalizer are") +
-             " in the provider's own namespace " + home +
-             ", which cannot be deleted as a whole before they are gone: keep provider and instances apart" +
+             " in the provider's own namespace " + home + ", which cannot be deleted as a whole before " +
+             (specific != nullptr ? "it is" : "they are") + " gone: keep provider and instances apart" +
              (specific != nullptr ? ""
                                   : ", or leave these out if somebody else takes that finalizer off them (" +
                                         std::string(kExceptField) + ": true)"));

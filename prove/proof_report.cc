@@ -88,18 +88,25 @@ class Reporter {
       const kube::ObjectKey& asked = model.slots[step.object].key;
       return kube::isPartOfNamespace(key.namespaceName, asked.type, asked.namespaceName, asked.name);
     };
+    const std::string would = "--delete " + kube::toString(key) + " would";
+    if (key.namespaceName.empty() || std::ranges::any_of(model.steps, isNear)) return would;
+    const std::string elsewhere =
+        "it is in another namespace than all that is to go: if it is somebody else's, ";
     for (const criticalservice::CriticalService& service : model.serviceSpecs) {
-      if (key.namespaceName.empty() || std::ranges::any_of(model.steps, isNear)) break;
       for (size_t i = 0; i < service.criteria.size(); ++i) {
-        const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&service.criteria[i]);
-        if (finalizer != nullptr && isAbout(*finalizer, key))
-          return "it is in another namespace than all that is to go: if it is somebody else's, set "
-                 "finalizer.namespaces in " +
-                 criticalservice::fieldOf(service, i) + " of " +
-                 criticalservice::nameInWords(service.meta.name);
+        const criticalservice::Criterion& criterion = service.criteria[i];
+        const auto* specific = std::get_if<criticalservice::SpecificResourceCriterion>(&criterion);
+        if (specific != nullptr && specific->object == key) return would;
+        const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
+        if (finalizer == nullptr || !isAbout(*finalizer, key)) continue;
+        const bool hasScope = finalizer->scope.kind == kube::NamespaceScope::Kind::Outside;
+        return elsewhere + "set finalizer.namespaces" +
+               (hasScope ? ", instead of exceptProviderNamespace," : "") + " in " +
+               criticalservice::fieldOf(service, i) + " of " +
+               criticalservice::nameInWords(service.meta.name);
       }
     }
-    return "--delete " + kube::toString(key) + " would";
+    return elsewhere + "they have to delete it first";
   }
 
   std::vector<NarratedStep> steps(const Way& way) const {

@@ -285,6 +285,14 @@ TEST_F(ReadingTest, OfACriterionsTypeIsByLabelledClusterRoles) {
   EXPECT_THAT(found(), IsEmpty());
 }
 
+TEST_F(ReadingTest, OfAGroupIsByWhatReadsTypesOfIt) {
+  service.criteria = {FinalizerCriterion{{"*.example.com", "*"}, "a/b"}};
+  put(granting("type", "sub.example.com", "widgets") + granting("part", "sub.example.com", "widgets/status") +
+      granting("no-wildcard", "'*.example.com'", "widgets") + granting("elsewhere", "example.org", "'*'") +
+      aggregating + bound);
+  EXPECT_THAT(found(), ElementsAre(binding, roles + "reads", roles + "type"));
+}
+
 TEST_F(ReadingTest, OfWhatIsAlwaysReadNeedsNone) {
   put(granting("crds", "apiextensions.k8s.io", "customresourcedefinitions") + aggregating + bound);
   service.criteria = {SpecificResourceCriterion{kube::crdKey({"example.com", "widgets"})}};

@@ -157,9 +157,10 @@ TEST(ParseCriticalService, ACriterionMayBeAboutSomeNamespaces) {
   EXPECT_THAT(scopeOf("{names: [a]}, exceptProviderNamespace: true"),
               HasSubstr("exceptProviderNamespace does not go with spec.criteria[0].finalizer.namespaces"));
   std::string many = "a0";
-  for (int i = 1; i < 65; ++i) many += ", a" + std::to_string(i);
-  EXPECT_THAT(scopeOf("{names: [" + many + "]}"),
-              HasSubstr("finalizer.namespaces has more than 64 namespaces"));
+  for (int i = 1; i < 64; ++i) many += ", a" + std::to_string(i);
+  EXPECT_EQ(scopeOf("{sameAsProvider: true, names: [" + many + "]}"), " in namespaces a0, a1 and 63 more");
+  EXPECT_THAT(scopeOf("{names: [" + many + ", a64]}"),
+              HasSubstr("finalizer.namespaces.names has more than 64 namespaces"));
 }
 
 TEST(ParseCriticalService, OfWhatIsInNoNamespaceNoneCanBeNamed) {

@@ -155,6 +155,38 @@ TEST(Warnings, AFinalizerCriterionAloneLeavesAWindow) {
   EXPECT_THAT(builtIn, Not(HasSubstr("add a SpecificResource")));
 }
 
+TEST(Warnings, ACriterionAboutSomeNamespacesLeavesAWindowThere) {
+  CriticalService service = story();
+  const auto warned = [&](const std::set<std::string>& namespaces) {
+    service.criteria[0] =
+        FinalizerCriterion{{"my.crd.group", "coolresources"}, "my.crd.group/super-important"};
+    std::get<FinalizerCriterion>(service.criteria[0]).scope = kube::NamespaceScope::within(namespaces);
+    return testing::lines(warnings(service, withCoolResources(), {}));
+  };
+  EXPECT_EQ(warned({"a"}),
+            "spec.criteria[0]: the criterion for customresourcedefinitions.apiextensions.k8s.io/"
+            "coolresources.my.crd.group waits for the objects of all namespaces, not only for those in "
+            "namespace a: "
+            "leave it out\n");
+  service.criteria.resize(1);
+  EXPECT_THAT(warned({"a"}),
+              HasSubstr("; only a SpecificResource criterion for that Namespace excludes that\n"));
+  EXPECT_THAT(warned({"a", "b"}),
+              HasSubstr("; only SpecificResource criteria for these Namespaces exclude that\n"));
+  EXPECT_THAT(warned({"a", "finalizer-namespace"}),
+              HasSubstr("; no criterion can exclude that in the provider's own namespace\n"));
+  service.criteria.emplace_back(SpecificResourceCriterion{{kube::kNamespaces, "", "a"}});
+  EXPECT_EQ(warned({"a"}), "");
+}
+
+TEST(Warnings, AGroupOfWhichNoTypeIsInstalledIsComparedWithGroups) {
+  CriticalService service = story();
+  service.criteria = {FinalizerCriterion{{"my.crd.groop", "*"}, "a/b"}};
+  EXPECT_THAT(
+      testing::lines(warnings(service, withCoolResources(), {})),
+      HasSubstr("spec.criteria[0]: no type of my.crd.groop is installed; did you mean \"my.crd.group\"?\n"));
+}
+
 TEST(Warnings, APersonsDeletionThatNobodyDefers) {
   CriticalService service = story();
   service.deferral = DeferralMode::Always;
@@ -204,8 +236,10 @@ TEST(Warnings, InstancesInTheProvidersOwnNamespace) {
   service.criteria[0] = outside("finalizer-namespace", kNoFinalizer);
   EXPECT_EQ(testing::lines(warnings(service, withCoolResources(), everywhere)), "") << "it says so itself";
   service.criteria.emplace_back(SpecificResourceCriterion{{{"", "secrets"}, "finalizer-namespace", "s"}});
-  EXPECT_THAT(testing::lines(warnings(service, withCoolResources(), {})),
-              HasSubstr("secrets/finalizer-namespace/s is in the provider's own namespace"));
+  EXPECT_THAT(
+      testing::lines(warnings(service, withCoolResources(), {})),
+      HasSubstr("secrets/finalizer-namespace/s is in the provider's own namespace finalizer-namespace, which "
+                "cannot be deleted as a whole before it is gone"));
 }
 
 TEST(Warnings, ADependencyThatGoesBeforeTheProvider) {

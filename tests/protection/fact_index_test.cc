@@ -81,8 +81,9 @@ TEST_F(Children, OfAClusterScopedObjectAreInAnyNamespaceButNameNone) {
   told.tell(grant("a", "shop", "name: main"));
   told.tell(grant("b", "blog", "name: main"));
   told.tell(grant("c", "blog", "name: main, namespace: blog"));
-  EXPECT_EQ(of(0, "apiVersion: db.example.com/v1\nkind: ClusterDatabase\nmetadata: {name: main}\n").objects,
-            2U);
+  const Count count = of(0, "apiVersion: db.example.com/v1\nkind: ClusterDatabase\nmetadata: {name: main}\n");
+  EXPECT_EQ(count.objects, 2U);
+  EXPECT_EQ(count.first, "Grant/blog/b") << "in another namespace than the object";
 }
 
 TEST_F(Children, ByALabel) {

@@ -70,27 +70,35 @@ TEST(Tell, OfManifestsWhatElseWouldHaveToBeDeletedIsSaid) {
   EXPECT_THAT(reasonsWith({"deployment/operator -n operator", "widgets/one"}), IsEmpty());
 }
 
-// Another tenant's object is no cure: the criterion is to leave it out.
+// Another tenant's object is no cure: the criterion is to leave it out, or that tenant to delete it.
 TEST(Tell, OfAnObjectInAnotherNamespaceItsDeletionIsNotOffered) {
-  std::ifstream file("scenarios/operator-for-each-tenant.yaml");
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  const std::string line = "        namespaces: { sameAsProvider: true }\n";
-  ASSERT_NE(text.find(line), std::string::npos);
-  text.erase(text.find(line), line.size());
-  text.erase(0, text.find("---\n"));
-  auto scenario = replay::scenarioOfDeletions({{"m.yaml", text}}, {"kafkatopics/orders -n a", "namespace/a"});
-  ASSERT_TRUE(scenario);
-  auto compiled = replay::compile(*scenario);
-  ASSERT_TRUE(compiled);
-  const Ready ready{std::move(*scenario), std::move(*compiled)};
-  const ProofReport report = proved(ready, ready.compiled);
-  ASSERT_TRUE(report.stuck);
-  EXPECT_THAT(
-      leftover(*report.stuck, "kafkatopics/b/orders").reasons,
-      ElementsAre(
-          "nobody has asked for its deletion (it is in another namespace than all that is to go: if it "
-          "is somebody else's, set finalizer.namespaces in spec.criteria[0] of "
-          "criticalservices.lastout.dev/entity-operator-of-a)"));
+  const auto reasonsIn = [](const std::string& path, const std::string& old, const std::string& now,
+                            const std::vector<std::string>& references, const std::string& object) {
+    std::ifstream file(path);
+    std::string text((std::istreambuf_iterator<char>(file)), {});
+    text.erase(0, text.find("---\n"));
+    text.replace(text.find(old), old.size(), now);
+    auto scenario = replay::scenarioOfDeletions({{"m.yaml", text}}, references);
+    auto compiled = replay::compile(*scenario);
+    const Ready ready{std::move(*scenario), std::move(*compiled)};
+    const ProofReport report = proved(ready, ready.compiled);
+    return report.stuck ? leftover(*report.stuck, object).reasons : std::vector<std::string>();
+  };
+  const auto ofTenant = [&](const std::string& field) {
+    return reasonsIn("scenarios/operator-for-each-tenant.yaml", "namespaces: { sameAsProvider: true }", field,
+                     {"kafkatopics/orders -n a", "namespace/a"}, "kafkatopics/b/orders");
+  };
+  const std::string elsewhere =
+      "nobody has asked for its deletion (it is in another namespace than all that is to go: if it is "
+      "somebody "
+      "else's, ";
+  const std::string ofA = " in spec.criteria[0] of criticalservices.lastout.dev/entity-operator-of-a)";
+  EXPECT_THAT(ofTenant(""), ElementsAre(elsewhere + "set finalizer.namespaces" + ofA));
+  EXPECT_THAT(ofTenant("exceptProviderNamespace: true"),
+              ElementsAre(elsewhere + "set finalizer.namespaces, instead of exceptProviderNamespace," + ofA));
+  EXPECT_THAT(reasonsIn("scenarios/policy-class-in-use.yaml", "", "", {"volumesnapshotclasses/fast"},
+                        "volumesnapshots/shop/nightly"),
+              ElementsAre(elsewhere + "they have to delete it first)"));
 }
 
 // Roles point to two controllers: whichever it is, the verdict has to hold.

@@ -365,6 +365,10 @@ TEST(UnremovedFinalizers, NameTheWorkloadsThatCameClose) {
   EXPECT_THAT(lookedFor(thing("example.com/f") + service("gone", "example.com/f")),
               HasSubstr("; criticalservices.lastout.dev/guard names it, but its provider "
                         "deployments.apps/op/gone is not there, or runs no Pods"));
+  std::string elsewhere = service("op", "example.com/f");
+  elsewhere.insert(elsewhere.find("finalizerName: example.com/f") + 28, ", namespaces: { names: [another] }");
+  EXPECT_THAT(lookedFor(thing("example.com/f") + deployment("op") + elsewhere),
+              HasSubstr("; criticalservices.lastout.dev/guard names it only in namespace another"));
   EXPECT_EQ(lookedFor(thing("example.com/f") + deployment("op") + roleToUpdate("op", "things/finalizers")),
             "");
 }
