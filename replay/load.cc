@@ -155,12 +155,13 @@ class Loader {
     }
   }
 
-  // After all controllers were found.
+  // After all controllers were found. One that removes it in some namespaces alone leaves others to tell of.
   void addUnremoved(const criticalservice::RemoverFinder& finder) {
     scenario_.unremoved = finder.unremoved("in the files");
     std::erase_if(scenario_.unremoved, [this](const criticalservice::UnremovedFinalizer& one) {
       return std::ranges::any_of(scenario_.controllers, [&](const ScenarioController& other) {
-        return other.from == one.from && other.finalizer == one.finalizer;
+        return other.from == one.from && other.finalizer == one.finalizer &&
+               other.scope.kind == kube::NamespaceScope::Kind::All;
       });
     });
   }

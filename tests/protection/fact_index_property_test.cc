@@ -174,11 +174,13 @@ class Search {
   }
 
   Count children(const ChildrenTest& test, const Object& of) const {
-    return counted([&](const Object& one) { return one.key.type == test.type && refers(test, one, of); });
+    return counted(of.key.namespaceName,
+                   [&](const Object& one) { return one.key.type == test.type && refers(test, one, of); });
   }
 
   Count active(Activity activity, const Object& of) const {
-    return counted([&](const Object& one) {
+    const std::string home = activity == Activity::Pods ? of.key.name : "";
+    return counted(home, [&](const Object& one) {
       if (one.meta.deletionTimestamp) return false;
       if (activity == Activity::Instances)
         return one.key.type.resource + "." + one.key.type.group == of.key.name;
@@ -225,7 +227,7 @@ class Search {
     return (space.empty() ? child.key.namespaceName : space) == parent.key.namespaceName;
   }
   template <class Counts>
-  Count counted(const Counts& counts) const {
+  Count counted(const std::string& home, const Counts& counts) const {
     Count count;
     const Object* first = nullptr;
     for (const Object& one : objects_) {
@@ -233,7 +235,9 @@ class Search {
       ++count.objects;
       if (first == nullptr || one.key < first->key) first = &one;
     }
-    if (first != nullptr) count.first = first->kind + "/" + first->key.name;
+    if (first == nullptr) return count;
+    const std::string& space = first->key.namespaceName;
+    count.first = first->kind + "/" + (space.empty() || space == home ? "" : space + "/") + first->key.name;
     return count;
   }
 

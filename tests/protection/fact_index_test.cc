@@ -57,7 +57,7 @@ TEST_F(Children, ByAFieldInTheSameNamespaceUnlessItNamesAnother) {
   told.tell(grant("across", "blog", "name: main, namespace: shop"));
   told.tell(grant("away", "shop", "name: main, namespace: blog"));
   EXPECT_EQ(of(0, database()).objects, 3U);
-  EXPECT_EQ(of(0, database()).first, "Grant/across");
+  EXPECT_EQ(of(0, database()).first, "Grant/blog/across");
   EXPECT_EQ(of(0, database("blog")).objects, 2U);
   EXPECT_EQ(of(0, database("none")).objects, 0U);
 }
@@ -195,7 +195,7 @@ TEST_F(Active, InstancesAreFollowedOnceTheirDefinitionIsProtected) {
       "deletionTimestamp: 2026-01-01T00:00:00Z}\n");
   told.knowAll();
   EXPECT_EQ(of(Activity::Instances, definition("")).objects, 1U);
-  EXPECT_EQ(of(Activity::Instances, definition("")).first, "Gizmo/a");
+  EXPECT_EQ(of(Activity::Instances, definition("")).first, "Gizmo/shop/a");
 
   told.index.setPolicies({policy, policyOf(kParents)});
   EXPECT_EQ(of(Activity::Instances, definition("")).objects, 1U) << "what is asked as before stays known";
