@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -154,7 +155,8 @@ size_t occurrences(const std::string& text, const std::string& part) {
   return count;
 }
 
-// What lastout up has, and by which words, said so often, lastout serve shows that it knows all of it.
+// The manifests for lastout up, and the text that /readyz/verbose shows `times` times once lastout serve
+// knows all objects.
 struct Loaded {
   std::vector<std::string> files;
   std::string known;
@@ -216,7 +218,7 @@ class Serving {
   int process() const { return serve_->process(); }
   const Folder& folder() const { return folder_; }
   double syncSeconds() const { return syncSeconds_; }
-  // So far, and that are no watches if not `all` are wanted. Only with `counts`.
+  // Returns the requests so far; without `all`, watches are left out. Only with `counts`.
   double requests(bool all = true) const {
     const auto answer = httplib::Client("127.0.0.1", portOf(relay_->greeting(), "http")).Get("/counts");
     if (!answer) stopBench("the relay does not answer");

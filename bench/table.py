@@ -51,8 +51,8 @@ def unmatched(name):
 DENY = "serve_load:serve_load/deny/iterations:1/real_time"
 DENY_IDLE = "serve_load:serve_load/idle/iterations:1/real_time"
 ALLOW = "serve_load:serve_load/allow/connections:16/iterations:1/real_time"
-GROUP = "serve_load:serve_load/group/iterations:1/real_time"
 ALLOW_MANY = "serve_load:serve_load/allow/connections:64/iterations:1/real_time"
+GROUP = "serve_load:serve_load/group/iterations:1/real_time"
 
 POLICIES = "policies:unmatchedDelete/kind:{}/iterations:1/real_time"
 

@@ -6,6 +6,7 @@
 
 #include "cluster/policy_facts.h"
 #include "protection/external_report.h"
+#include "protection/keeper_name.h"
 
 namespace lastout::cluster {
 
@@ -88,8 +89,10 @@ protection::Count PolicyWords::countOf(const PolicyQuestion& question) const {
   const std::vector<Slot> slots = slotsOf(question);
   if (slots.empty()) return {};
   for (const Slot slot : slots) note(slot);
+  const kube::ObjectKey& first = model_.slots[slots.front()].key;
   return {static_cast<uint32_t>(slots.size()),
-          model_.policies.facts->kindOf(slots.front()) + "/" + model_.slots[slots.front()].key.name,
+          protection::keeperName(model_.policies.facts->kindOf(slots.front()), first.namespaceName,
+                                 first.name, model_.slots[slot_].key),
           std::nullopt};
 }
 

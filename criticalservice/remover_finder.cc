@@ -55,6 +55,10 @@ std::vector<kube::NamespaceScope> scopesOf(const CriticalService& service, const
   return scopes;
 }
 
+bool runsIn(const std::map<kube::ObjectKey, const kube::Object*>& objects, const kube::ObjectKey& provider) {
+  return hasPodsInMachine(provider.type) && objects.contains(provider);
+}
+
 bool isIn(const FinalizerRemover& remover, const kube::Object& object) {
   return remover.scope.includes(remover.from, object.key.namespaceName, object.key.name);
 }
@@ -230,8 +234,7 @@ RemoverFinder::Found RemoverFinder::find(const OfType& what, const Undeclared& a
 std::vector<FinalizerRemover> RemoverFinder::byServices(const OfType& what) const {
   std::vector<FinalizerRemover> declared;
   for (const CriticalService& service : services_) {
-    const auto provider = objects_.find(service.provider);
-    if (provider == objects_.end() || !hasPodsInMachine(provider->first.type)) continue;
+    if (!runsIn(objects_, service.provider)) continue;
     for (kube::NamespaceScope& scope : scopesOf(service, what)) {
       const bool isKnown = std::ranges::any_of(declared, [&](const FinalizerRemover& one) {
         return one.workload == service.provider && covers(one.scope, scope);
@@ -358,16 +361,14 @@ void RemoverFinder::addNearServices(const OfType& what, std::vector<std::string>
   for (const CriticalService& service : services_) {
     const std::vector<kube::NamespaceScope> scopes = scopesOf(service, what);
     if (scopes.empty()) continue;
-    const auto isProvider = [&](const kube::Object* one) { return one->key == service.provider; };
-    const std::string names = nameInWords(service.meta.name) + " names it";
-    if (std::ranges::none_of(workloads_, isProvider)) {
-      clauses.push_back(names + ", but its provider " + kube::toString(service.provider) +
-                        " is not there, or runs no Pods");
-      continue;
-    }
-    // It has the provider remove it from other objects.
-    for (const kube::NamespaceScope& scope : scopes)
-      clauses.push_back(names + " only" + kube::inWords(scope, kube::kMostNamedNamespaces));
+    // The provider removes the finalizer, but not from these objects.
+    std::set<std::string> elsewhere;
+    for (const kube::NamespaceScope& scope : scopes) elsewhere.insert(scope.names.begin(), scope.names.end());
+    clauses.push_back(
+        nameInWords(service.meta.name) + " names it" +
+        (runsIn(objects_, service.provider)
+             ? " only" + kube::inWords(kube::NamespaceScope::within(elsewhere), kube::kMostNamedNamespaces)
+             : ", but its provider " + kube::toString(service.provider) + " is not there, or runs no Pods"));
   }
 }
 

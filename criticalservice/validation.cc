@@ -26,11 +26,12 @@ bool isNamespace(const Criterion& criterion, std::string_view name) {
 }
 
 // True when a criterion of the service waits for the CRD of `type` to be gone.
-bool waitsForCrd(const CriticalService& service, const kube::GroupResource& type) {
-  return std::ranges::any_of(service.criteria, [&](const Criterion& criterion) {
-    const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
-    return specific != nullptr && specific->object == kube::crdKey(type);
-  });
+std::optional<size_t> criterionOnCrd(const CriticalService& service, const kube::GroupResource& type) {
+  for (size_t i = 0; i < service.criteria.size(); ++i) {
+    const auto* specific = std::get_if<SpecificResourceCriterion>(&service.criteria[i]);
+    if (specific != nullptr && specific->object == kube::crdKey(type)) return i;
+  }
+  return std::nullopt;
 }
 
 // True when criteria of the service wait for each of these Namespaces to be gone.
@@ -77,12 +78,12 @@ void warnOpenWindow(kube::Errors& found, const CriticalService& service, size_t 
   const auto* finalizer = std::get_if<FinalizerCriterion>(&service.criteria[index]);
   if (finalizer == nullptr) return;
   const bool isWithin = finalizer->scope.kind == kube::NamespaceScope::Kind::Within;
-  if (waitsForCrd(service, finalizer->type)) {
-    if (isWithin)
-      report(found, criterionPath(index) + ": the criterion for " +
-                        kube::toString(kube::crdKey(finalizer->type)) +
-                        " waits for the objects of all namespaces, not only for those" +
-                        kube::inWords(finalizer->scope, kube::kMostNamedNamespaces) + ": leave it out");
+  if (const auto onCrd = criterionOnCrd(service, finalizer->type)) {
+    if (finalizer->scope.kind != kube::NamespaceScope::Kind::All)
+      report(found, criterionPath(*onCrd) +
+                        ": leave it out: the CRD waits for the objects of all namespaces, and " +
+                        criterionPath(index) + " only for those" +
+                        kube::inWords(finalizer->scope, kube::kMostNamedNamespaces));
     return;
   }
   const std::string window =

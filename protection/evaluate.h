@@ -48,7 +48,7 @@ struct AncestorState {
 // How many objects of a kind keep something protected.
 struct Count {
   uint32_t objects = 0;
-  std::string first;                   // the name of one: "DatabaseGrant/reader"
+  std::string first;                   // one of them: "DatabaseGrant/reader" (keeper_name.h)
   std::optional<std::string> unknown;  // set: nobody can say how many, and why; counts as protected
 };
 

@@ -8,6 +8,7 @@
 
 #include "kube/messages.h"
 #include "kube/well_known.h"
+#include "protection/keeper_name.h"
 
 namespace lastout::protection {
 namespace {
@@ -36,8 +37,7 @@ void addOnce(std::vector<Item>& items, const Item& item) {
   if (!has(items, item)) items.push_back(item);
 }
 
-// `home`: the namespace that need not be said of the first one.
-Count countIn(const TypeFacts& facts, const std::vector<std::string>& groups, std::string_view home) {
+Count countIn(const TypeFacts& facts, const std::vector<std::string>& groups, const kube::ObjectKey& kept) {
   Count count;
   const ObjectName* first = nullptr;
   for (const std::string& name : groups) {
@@ -47,17 +47,14 @@ Count countIn(const TypeFacts& facts, const std::vector<std::string>& groups, st
     const ObjectName* const candidate = (*group->begin())->name;
     if (first == nullptr || *candidate < *first) first = candidate;
   }
-  if (first == nullptr) return count;
-  const std::string& space = first->namespaceName;
-  count.first = facts.kind() + "/" + (space.empty() || space == home ? "" : space + "/") + first->name;
+  if (first != nullptr) count.first = keeperName(facts.kind(), first->namespaceName, first->name, kept);
   return count;
 }
 
 Count countChildren(const TypeFacts& facts, const ChildrenTest& test, const Request& request) {
   if (test.by == ChildrenTest::By::OwnerReference && request.meta->uid.empty())
     return {0, {}, "the object has no uid"};
-  return countIn(facts, childrenGroups(test, request.object, request.meta->uid),
-                 request.object.namespaceName);
+  return countIn(facts, childrenGroups(test, request.object, request.meta->uid), request.object);
 }
 
 bool isRemote(const DeletionPolicy& policy) {
@@ -94,8 +91,9 @@ Count activeAmong(const std::vector<kube::Object>& read, Activity activity, cons
   questions.instances = activity == Activity::Instances;
   TypeFacts facts(std::move(questions), 0);
   for (const kube::Object& object : read) facts.upsert(object);
-  const std::string& object = request.object.name;  // a Namespace's, or a CRD's, which no namespace has
-  return countIn(facts, {activity == Activity::Instances ? instancesGroup() : activityGroup(object)}, object);
+  return countIn(facts,
+                 {activity == Activity::Instances ? instancesGroup() : activityGroup(request.object.name)},
+                 request.object);
 }
 
 FactIndex::FactIndex(FindKind findKind) : findKind_(std::move(findKind)) {}
@@ -275,7 +273,7 @@ Count FactIndex::active(Activity activity, const Request& request) const {
   const auto countOf = [&](const kube::GroupResource& type, bool Questions::*asked, std::string group) {
     const TypeFacts* const facts = known(
         type, [&](const Questions& questions) { return questions.*asked; }, count.unknown);
-    return facts == nullptr ? count : countIn(*facts, {std::move(group)}, object.name);
+    return facts == nullptr ? count : countIn(*facts, {std::move(group)}, object);
   };
   switch (activity) {
     case Activity::Pods:

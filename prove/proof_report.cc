@@ -79,8 +79,8 @@ class Reporter {
   }
 
  private:
-  // What would have the object go, too. One that is elsewhere than all that was asked for may be somebody
-  // else's: then it is the criterion that has to leave it out.
+  // Returns what the user can do: delete it, too; or, if it may be somebody else's, narrow the criterion, or
+  // wait for them.
   std::string wayOut(Slot slot) const {
     const cluster::Model& model = compiled_.model;
     const kube::ObjectKey& key = model.slots[slot].key;
@@ -88,25 +88,39 @@ class Reporter {
       const kube::ObjectKey& asked = model.slots[step.object].key;
       return kube::isPartOfNamespace(key.namespaceName, asked.type, asked.namespaceName, asked.name);
     };
+    const auto isNamed = [&](const criticalservice::CriticalService& service) {
+      return std::ranges::find(service.criteria,
+                               criticalservice::Criterion(criticalservice::SpecificResourceCriterion{key})) !=
+             service.criteria.end();
+    };
     const std::string would = "--delete " + kube::toString(key) + " would";
-    if (key.namespaceName.empty() || std::ranges::any_of(model.steps, isNear)) return would;
-    const std::string elsewhere =
-        "it is in another namespace than all that is to go: if it is somebody else's, ";
+    if (key.namespaceName.empty() || std::ranges::any_of(model.steps, isNear) ||
+        std::ranges::any_of(model.serviceSpecs, isNamed))
+      return would;
     for (const criticalservice::CriticalService& service : model.serviceSpecs) {
       for (size_t i = 0; i < service.criteria.size(); ++i) {
-        const criticalservice::Criterion& criterion = service.criteria[i];
-        const auto* specific = std::get_if<criticalservice::SpecificResourceCriterion>(&criterion);
-        if (specific != nullptr && specific->object == key) return would;
-        const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
-        if (finalizer == nullptr || !isAbout(*finalizer, key)) continue;
-        const bool hasScope = finalizer->scope.kind == kube::NamespaceScope::Kind::Outside;
-        return elsewhere + "set finalizer.namespaces" +
-               (hasScope ? ", instead of exceptProviderNamespace," : "") + " in " +
-               criticalservice::fieldOf(service, i) + " of " +
-               criticalservice::nameInWords(service.meta.name);
+        const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&service.criteria[i]);
+        if (finalizer != nullptr && isAbout(*finalizer, key))
+          return "nothing else in namespace " + key.namespaceName + " is to go: if it is somebody else's, " +
+                 narrowing(finalizer->scope, key.namespaceName) + " in " +
+                 criticalservice::fieldOf(service, i) + " of " +
+                 criticalservice::nameInWords(service.meta.name);
       }
     }
-    return elsewhere + "they have to delete it first";
+    return "if it is yours, " + would + "; if it is somebody else's, they have to delete it first";
+  }
+
+  // Returns what has a criterion of that scope leave out the objects in a namespace that it counts.
+  static std::string narrowing(const kube::NamespaceScope& scope, const std::string& namespaceName) {
+    switch (scope.kind) {
+      case kube::NamespaceScope::Kind::Within:
+        return "take " + namespaceName + " out of finalizer.namespaces";
+      case kube::NamespaceScope::Kind::Outside:
+        return "set finalizer.namespaces, instead of exceptProviderNamespace,";
+      case kube::NamespaceScope::Kind::All:
+        break;
+    }
+    return "set finalizer.namespaces";
   }
 
   std::vector<NarratedStep> steps(const Way& way) const {

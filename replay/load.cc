@@ -155,7 +155,7 @@ class Loader {
     }
   }
 
-  // After all controllers were found. One that removes it in some namespaces alone leaves others to tell of.
+  // After all controllers were found. A controller of some namespaces does not explain the objects elsewhere.
   void addUnremoved(const criticalservice::RemoverFinder& finder) {
     scenario_.unremoved = finder.unremoved("in the files");
     std::erase_if(scenario_.unremoved, [this](const criticalservice::UnremovedFinalizer& one) {

@@ -66,7 +66,7 @@ class Narrator {
     const std::string who = actorName(model_, names_, last.event.actor, last.event.by);
     if (deed.denial != nullptr) return denial(*deed.denial, who, object);
     if (deed.accepted)
-      return who + " deletes " + object + policy(last) + unasked(last.event.slot) +
+      return who + " deletes " + object + policy(last) + notReviewed(last.event.slot) +
              (deed.gone ? ": gone" : waits(last));
     if (deed.gone) return departure(last, who, object);
     if (deed.created) return who + " creates " + object;
@@ -110,17 +110,19 @@ class Narrator {
     return isForeground ? " in the foreground" : "";
   }
 
-  // That a CriticalService cannot hold it up, although it asks for that.
-  std::string unasked(cluster::Slot slot) const {
+  // Returns that API servers do not ask lastout about the object, if a CriticalService guards it.
+  std::string notReviewed(cluster::Slot slot) const {
     const kube::ObjectKey& key = model_.slots[slot].key;
+    if (!model_.guarded) return {};
     if (admission::isReviewed(key, model_.lastoutNamespace ? model_.lastoutNamespace->name : "")) return {};
-    const auto needs = [&](const criticalservice::Dependency& one) { return one.object == key; };
-    const bool isGuarded =
-        std::ranges::any_of(model_.serviceSpecs,
-                            [&](const auto& service) { return service.provider == key; }) ||
-        std::ranges::any_of(model_.dependencies,
-                            [&](const auto& ones) { return std::ranges::any_of(ones, needs); });
-    return isGuarded ? ", about which API servers do not ask lastout" : "";
+    const auto isKey = [&](const criticalservice::Dependency& one) { return one.object == key; };
+    for (size_t i = 0; i < model_.serviceSpecs.size(); ++i) {
+      const criticalservice::CriticalService& service = model_.serviceSpecs[i];
+      if (service.intent == criticalservice::DeletionIntent::OrphanResources) continue;
+      if (service.provider == key || std::ranges::any_of(model_.dependencies[i], isKey))
+        return ", about which API servers do not ask lastout";
+    }
+    return {};
   }
 
   // What a terminating object waits for.

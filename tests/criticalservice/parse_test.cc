@@ -163,6 +163,20 @@ TEST(ParseCriticalService, ACriterionMayBeAboutSomeNamespaces) {
               HasSubstr("finalizer.namespaces.names has more than 64 namespaces"));
 }
 
+TEST(ParseCriticalService, AGroupOfTypesIsOfCustomResources) {
+  const auto complaint = [](const std::string& group) {
+    return complaintsOfCriteria("  - {type: Finalizer, finalizer: {group: '" + group +
+                                "', resource: '*', finalizerName: a/b}}\n");
+  };
+  EXPECT_EQ(complaint("example.com"), "");
+  EXPECT_EQ(complaint("*.example.com"), "");
+  for (const char* group : {"", "apps"})
+    EXPECT_THAT(complaint(group), HasSubstr("has types of Kubernetes' own")) << group;
+  EXPECT_THAT(complaint("*.com"),
+              HasSubstr("\"*.com\" is too wide: the domain needs a dot, as in *.example.com"));
+  EXPECT_THAT(complaint("*"), HasSubstr("is no name of an API group, nor \"*.\" and a domain"));
+}
+
 TEST(ParseCriticalService, OfWhatIsInNoNamespaceNoneCanBeNamed) {
   EXPECT_THAT(complaintsOfCriteria(scoped("resource: nodes", "{names: [a]}")),
               HasSubstr("spec.criteria[0].finalizer.namespaces must be left out: nodes are cluster-scoped"));

@@ -163,11 +163,10 @@ TEST(Warnings, ACriterionAboutSomeNamespacesLeavesAWindowThere) {
     std::get<FinalizerCriterion>(service.criteria[0]).scope = kube::NamespaceScope::within(namespaces);
     return testing::lines(warnings(service, withCoolResources(), {}));
   };
-  EXPECT_EQ(warned({"a"}),
-            "spec.criteria[0]: the criterion for customresourcedefinitions.apiextensions.k8s.io/"
-            "coolresources.my.crd.group waits for the objects of all namespaces, not only for those in "
-            "namespace a: "
-            "leave it out\n");
+  EXPECT_EQ(
+      warned({"a"}),
+      "spec.criteria[1]: leave it out: the CRD waits for the objects of all namespaces, and spec.criteria[0] "
+      "only for those in namespace a\n");
   service.criteria.resize(1);
   EXPECT_THAT(warned({"a"}),
               HasSubstr("; only a SpecificResource criterion for that Namespace excludes that\n"));
@@ -234,7 +233,14 @@ TEST(Warnings, InstancesInTheProvidersOwnNamespace) {
                         "provider's own namespace finalizer-namespace"));
   CriticalService service = story();
   service.criteria[0] = outside("finalizer-namespace", kNoFinalizer);
-  EXPECT_EQ(testing::lines(warnings(service, withCoolResources(), everywhere)), "") << "it says so itself";
+  EXPECT_EQ(
+      testing::lines(warnings(service, withCoolResources(), everywhere)),
+      "spec.criteria[1]: leave it out: the CRD waits for the objects of all namespaces, and spec.criteria[0] "
+      "only for those outside namespace finalizer-namespace\n");
+  service.criteria.resize(1);
+  EXPECT_THAT(testing::lines(warnings(service, withCoolResources(), everywhere)),
+              Not(HasSubstr("provider's own namespace")))
+      << "it says so itself";
   service.criteria.emplace_back(SpecificResourceCriterion{{{"", "secrets"}, "finalizer-namespace", "s"}});
   EXPECT_THAT(
       testing::lines(warnings(service, withCoolResources(), {})),

@@ -174,7 +174,13 @@ TEST_F(Accepted, ACriterionStandsOnce) {
   EXPECT_EQ(refused["details"]["causes"][0]["field"], "spec.criteria");
   EXPECT_EQ(refused["details"]["causes"][0]["message"],
             "Invalid value: \"array\": each criterion stands once");
-  criteria.erase(criteria.size() - 1);
+  // These name the same, and are not alike.
+  criteria.back()["finalizer"]["namespaces"] = {{"names", {"a"}}};
+  Json one = {{"type", "SpecificResource"}, {"specificResource", {{"resource", "secrets"}, {"name", "s"}}}};
+  for (const char* space : {"a", "b"}) {
+    one["specificResource"]["namespace"] = space;
+    criteria.push_back(one);
+  }
   expect(201, "POST", collectionOf(service), service);
   service["spec"]["provider"]["name"] = "another";
   service["metadata"]["resourceVersion"] =

@@ -174,13 +174,11 @@ class Search {
   }
 
   Count children(const ChildrenTest& test, const Object& of) const {
-    return counted(of.key.namespaceName,
-                   [&](const Object& one) { return one.key.type == test.type && refers(test, one, of); });
+    return counted(of, [&](const Object& one) { return one.key.type == test.type && refers(test, one, of); });
   }
 
   Count active(Activity activity, const Object& of) const {
-    const std::string home = activity == Activity::Pods ? of.key.name : "";
-    return counted(home, [&](const Object& one) {
+    return counted(of, [&](const Object& one) {
       if (one.meta.deletionTimestamp) return false;
       if (activity == Activity::Instances)
         return one.key.type.resource + "." + one.key.type.group == of.key.name;
@@ -227,7 +225,7 @@ class Search {
     return (space.empty() ? child.key.namespaceName : space) == parent.key.namespaceName;
   }
   template <class Counts>
-  Count counted(const std::string& home, const Counts& counts) const {
+  Count counted(const Object& of, const Counts& counts) const {
     Count count;
     const Object* first = nullptr;
     for (const Object& one : objects_) {
@@ -237,6 +235,7 @@ class Search {
     }
     if (first == nullptr) return count;
     const std::string& space = first->key.namespaceName;
+    const std::string& home = of.kind == "Namespace" ? of.key.name : of.key.namespaceName;
     count.first = first->kind + "/" + (space.empty() || space == home ? "" : space + "/") + first->key.name;
     return count;
   }

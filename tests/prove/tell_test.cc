@@ -79,26 +79,35 @@ TEST(Tell, OfAnObjectInAnotherNamespaceItsDeletionIsNotOffered) {
     text.erase(0, text.find("---\n"));
     text.replace(text.find(old), old.size(), now);
     auto scenario = replay::scenarioOfDeletions({{"m.yaml", text}}, references);
+    if (!scenario) return std::vector<std::string>{"it cannot be read"};
     auto compiled = replay::compile(*scenario);
+    if (!compiled) return std::vector<std::string>{"it cannot be compiled"};
     const Ready ready{std::move(*scenario), std::move(*compiled)};
     const ProofReport report = proved(ready, ready.compiled);
     return report.stuck ? leftover(*report.stuck, object).reasons : std::vector<std::string>();
   };
-  const auto ofTenant = [&](const std::string& field) {
-    return reasonsIn("scenarios/operator-for-each-tenant.yaml", "namespaces: { sameAsProvider: true }", field,
+  const std::string field = "namespaces: { sameAsProvider: true }";
+  const auto ofTenant = [&](const std::string& now) {
+    return reasonsIn("scenarios/operator-for-each-tenant.yaml", field, now,
                      {"kafkatopics/orders -n a", "namespace/a"}, "kafkatopics/b/orders");
   };
-  const std::string elsewhere =
-      "nobody has asked for its deletion (it is in another namespace than all that is to go: if it is "
-      "somebody "
-      "else's, ";
+  const std::string nobody = "nobody has asked for its deletion (";
+  const std::string elsewhere = nobody + "nothing else in namespace b is to go: if it is somebody else's, ";
   const std::string ofA = " in spec.criteria[0] of criticalservices.lastout.dev/entity-operator-of-a)";
   EXPECT_THAT(ofTenant(""), ElementsAre(elsewhere + "set finalizer.namespaces" + ofA));
+  EXPECT_THAT(ofTenant("namespaces: { names: [a, b] }"),
+              ElementsAre(elsewhere + "take b out of finalizer.namespaces" + ofA));
   EXPECT_THAT(ofTenant("exceptProviderNamespace: true"),
               ElementsAre(elsewhere + "set finalizer.namespaces, instead of exceptProviderNamespace," + ofA));
-  EXPECT_THAT(reasonsIn("scenarios/policy-class-in-use.yaml", "", "", {"volumesnapshotclasses/fast"},
-                        "volumesnapshots/shop/nightly"),
-              ElementsAre(elsewhere + "they have to delete it first)"));
+  const std::string named =
+      "\n    - { type: SpecificResource, specificResource: { group: kafka.strimzi.io, resource: kafkatopics, "
+      "namespace: b, name: orders } }";
+  EXPECT_THAT(ofTenant(named), ElementsAre(nobody + "--delete kafkatopics.kafka.strimzi.io/b/orders would)"));
+  EXPECT_THAT(
+      reasonsIn("scenarios/policy-class-in-use.yaml", "", "", {"volumesnapshotclasses/fast"},
+                "volumesnapshots/shop/nightly"),
+      ElementsAre(nobody + "if it is yours, --delete volumesnapshots.snapshot.storage.k8s.io/shop/nightly "
+                           "would; if it is somebody else's, they have to delete it first)"));
 }
 
 // Roles point to two controllers: whichever it is, the verdict has to hold.

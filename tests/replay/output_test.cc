@@ -40,12 +40,12 @@ TEST(Text, TellsEverythingWhenAsked) {
 
 // API servers call no webhook about what is in kube-system, whatever its CriticalService asks for.
 TEST(Text, SaysOfAGuardedObjectThatLastoutIsNotAskedAboutIt) {
-  const auto timeline = [](std::string_view where) {
+  const auto timeline = [](std::string_view where, const std::string& spec = "") {
     std::string documents(kOperator);
     documents =
         std::regex_replace(documents, std::regex("namespace: operator"), "namespace: " + std::string(where));
     return toText(
-        play(scenario("  steps:\n    - delete: deployments.apps/" + std::string(where) + "/operator\n",
+        play(scenario(spec + "  steps:\n    - delete: deployments.apps/" + std::string(where) + "/operator\n",
                       documents)),
         {.color = false, .timeline = true, .width = 200});
   };
@@ -53,6 +53,8 @@ TEST(Text, SaysOfAGuardedObjectThatLastoutIsNotAskedAboutIt) {
       timeline("kube-system"),
       HasSubstr(
           "admin deletes deployments/kube-system/operator, about which API servers do not ask lastout: "));
+  EXPECT_THAT(timeline("kube-system", "  guard: false\n"), Not(HasSubstr("do not ask")))
+      << "there is no lastout";
   EXPECT_THAT(timeline("operator"), AllOf(HasSubstr("asks to delete deployments/operator/operator: denied"),
                                           Not(HasSubstr("do not ask"))));
 }
