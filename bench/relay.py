@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/relay.py PORT: passes on by plain HTTP what it is sent to 127.0.0.1:PORT, and counts the requests.
+"""bench/relay.py PORT: passes on to 127.0.0.1:PORT, by plain HTTP, what it is sent over TLS, and counts the requests.
 
 bench/serve_load.cc puts it between `lastout serve` and `lastout up`. It prints the address that it listens on; at
 /counts it answers how many watches and how many other requests it has passed on, as JSON.
@@ -7,7 +7,10 @@ bench/serve_load.cc puts it between `lastout serve` and `lastout up`. It prints 
 import asyncio
 import json
 import re
+import ssl
+import subprocess
 import sys
+import tempfile
 
 REQUEST = re.compile(rb"(?:GET|POST|PUT|PATCH|DELETE) (\S+) HTTP/1\.1\r\n")
 LONGEST_LINE = 4096
@@ -44,9 +47,20 @@ async def connect(reader, writer):
                          return_exceptions=True)
 
 
+def identity():
+    """Returns a certificate that nobody knows, and its key."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with tempfile.NamedTemporaryFile() as key, tempfile.NamedTemporaryFile() as certificate:
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-days", "1", "-subj", "/CN=relay", "-keyout", key.name, "-out", certificate.name],
+                       check=True, capture_output=True)
+        context.load_cert_chain(certificate.name, key.name)
+    return context
+
+
 async def main():
-    server = await asyncio.start_server(connect, "127.0.0.1", 0, backlog=512)
-    print("listens at http://127.0.0.1:%d" % server.sockets[0].getsockname()[1], flush=True)
+    server = await asyncio.start_server(connect, "127.0.0.1", 0, backlog=512, ssl=identity())
+    print("listens at https://127.0.0.1:%d" % server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
 
