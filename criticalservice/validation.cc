@@ -25,7 +25,7 @@ bool isNamespace(const Criterion& criterion, std::string_view name) {
   return specific != nullptr && specific->object.type == kube::kNamespaces && specific->object.name == name;
 }
 
-// True when a criterion of the service waits for the CRD of `type` to be gone.
+// Returns the index of the criterion that waits for the CRD of `type` to be gone.
 std::optional<size_t> criterionOnCrd(const CriticalService& service, const kube::GroupResource& type) {
   for (size_t i = 0; i < service.criteria.size(); ++i) {
     const auto* specific = std::get_if<SpecificResourceCriterion>(&service.criteria[i]);

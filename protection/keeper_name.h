@@ -1,4 +1,4 @@
-// What a denial calls one of the objects that keep another.
+// keeperName(): how a denial names an object that another one waits for.
 #pragma once
 
 #include <string>
