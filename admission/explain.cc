@@ -6,6 +6,7 @@
 #include "admission/cause_list.h"
 #include "admission/denial_text.h"
 #include "admission/text_writer.h"
+#include "graph/edges.h"
 #include "kube/crd.h"
 #include "kube/well_known.h"
 
@@ -89,6 +90,14 @@ bool holds(const graph::Graph& graph, const kube::ObjectKey& key,
   if (!mayHold(key, criterion)) return false;
   const auto object = graph.find(key);
   if (!object || graph.isTerminating(*object)) return false;
+  if (std::holds_alternative<criticalservice::ReferenceCriterion>(criterion)) {
+    const auto condition = graph.findCondition(criticalservice::conditionOf(criterion));
+    bool isHolder = false;
+    graph::forEachInEdge(graph, graph::vertexOf(*object), [&](graph::Vertex source, graph::EdgeKind) {
+      isHolder = isHolder || (condition && source == graph::vertexOf(graph, *condition));
+    });
+    return isHolder;
+  }
   const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
   if (finalizer == nullptr) return true;
   return criticalservice::carriesIn(graph)(key, finalizer->finalizerName);

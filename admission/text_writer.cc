@@ -151,6 +151,11 @@ TextWriter& TextWriter::grant(const kube::GroupResource& aType) {
 
 namespace {
 
+void writeReference(TextWriter& text, const criticalservice::ReferenceCriterion& criterion) {
+  (text.key(admission::viewOf(criterion.reference.target)) << " in ")
+      .name(criterion.reference.fields.name.text);
+}
+
 void writeScope(TextWriter& text, const criticalservice::FinalizerCriterion& criterion) {
   text << kube::inWords(criterion.scope, kube::kMostNamedNamespaces);
 }
@@ -173,6 +178,9 @@ void writeUnmetCriterion(TextWriter& text, const graph::Graph& graph,
   if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {
     text.either(one, " has finalizer ", " have finalizer ").name(finalizer->finalizerName);
     writeScope(text, *finalizer);
+  } else if (const auto* reference = std::get_if<criticalservice::ReferenceCriterion>(&criterion)) {
+    text.either(one, " names ", " name ");
+    writeReference(text, *reference);
   } else {
     text.either(one, " exists", " exist");
   }
@@ -196,6 +204,9 @@ void writeNotKnown(TextWriter& text, const graph::Graph& graph, const criticalse
   if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion)) {
     ((text << "any ").type(type) << " has finalizer ").name(finalizer->finalizerName);
     writeScope(text, *finalizer);
+  } else if (const auto* reference = std::get_if<criticalservice::ReferenceCriterion>(&criterion)) {
+    (text << "any ").type(type) << " names ";
+    writeReference(text, *reference);
   } else if (std::holds_alternative<criticalservice::InstancesCriterion>(criterion)) {
     (text << "any ").type(type) << " is left for the provider to convert";
   } else {

@@ -80,11 +80,41 @@ void addBlockers(graph::Graph& graph) {
   }
 }
 
+const kube::GroupResource kSubnets{"net.example.com", "subnets"};
+
+kube::ReferenceFields subnetFields() {
+  return {*kube::parseFieldPath("spec.ref.name"), kube::parseFieldPath("spec.ref.namespace"), std::nullopt};
+}
+
+// So many objects that each name the provider of a service that is blocked.
+void addReferences(graph::Graph& graph, uint32_t objects) {
+  const graph::TypeId subnets = graph.internType(kSubnets);
+  for (uint32_t i = 0; i < objects; ++i) {
+    const kube::ObjectKey provider = serviceNumber(i % (kServices / 10) * 10).provider;
+    kube::Value::Map reference;
+    reference.push_back({"name", {}, {provider.name, {}}});
+    reference.push_back({"namespace", {}, {provider.namespaceName, {}}});
+    kube::Value::Map spec;
+    spec.push_back({"ref", {}, {std::move(reference), {}}});
+    kube::Value::Map content;
+    content.push_back({"spec", {}, {std::move(spec), {}}});
+    kube::ObjectMeta meta = named("networks", "subnet-" + std::to_string(i));
+    meta.references = kube::referencesIn({std::move(content), {}}, meta.namespaceName, {subnetFields()});
+    graph.upsert(subnets, meta);
+  }
+  graph.setKnowledge(subnets, graph::Knowledge::Synced);
+}
+
 struct Cluster {
-  explicit Cluster(uint32_t objects) : graph(makeGraph(objects)), index(graph) {
+  // With `references` each service has one criterion more, about as many objects again that name providers.
+  explicit Cluster(uint32_t objects, bool references = false) : graph(makeGraph(objects)), index(graph) {
     const kube::ResourceMap& types = kube::ResourceMap::builtIn();
+    if (references) addReferences(graph, objects);
     for (uint32_t i = 0; i < kServices; ++i) {
       services.push_back(serviceNumber(i));
+      if (references)
+        services.back().criteria.emplace_back(
+            criticalservice::ReferenceCriterion{kSubnets, {subnetFields(), services.back().provider, ""}});
       index.put(graph, services.back(), types);
       graph.upsert(graph.internType(kDeployments),
                    named(services.back().provider.namespaceName, services.back().provider.name));
@@ -114,8 +144,7 @@ const Cluster& clusterOf(uint32_t objects) {
   return *cluster;
 }
 
-void decideAlone(benchmark::State& state) {
-  const Cluster& cluster = clusterOf(static_cast<uint32_t>(state.range(0)));
+void decide(benchmark::State& state, const Cluster& cluster) {
   const GraphFacts facts(cluster.graph, cluster.index);
   std::vector<std::span<const admission::GuardEntry>> guardEntries;
   for (const kube::ObjectKey& key : cluster.deletions)
@@ -125,6 +154,15 @@ void decideAlone(benchmark::State& state) {
     benchmark::DoNotOptimize(admission::decide(facts, cluster.index.rules(), guardEntries[at]));
     at = at + 1 == guardEntries.size() ? 0 : at + 1;
   }
+}
+
+void decideAlone(benchmark::State& state) { decide(state, clusterOf(static_cast<uint32_t>(state.range(0)))); }
+
+void decideWithReferences(benchmark::State& state) {
+  static std::map<int64_t, std::unique_ptr<Cluster>> clusters;
+  std::unique_ptr<Cluster>& cluster = clusters[state.range(0)];
+  if (!cluster) cluster = std::make_unique<Cluster>(static_cast<uint32_t>(state.range(0)), true);
+  decide(state, *cluster);
 }
 
 void findGuardEntriesAndDecide(benchmark::State& state) {
@@ -203,6 +241,7 @@ void putAndRemoveService(benchmark::State& state) {
 }
 
 BENCHMARK(decideAlone)->Arg(1'000)->Arg(100'000)->Arg(1'000'000);
+BENCHMARK(decideWithReferences)->Arg(1'000)->Arg(100'000)->Arg(1'000'000);
 BENCHMARK(findGuardEntriesAndDecide)->Arg(1'000)->Arg(100'000)->Arg(1'000'000);
 BENCHMARK(findNoGuardEntriesAndDecide)->Arg(1'000)->Arg(100'000)->Arg(1'000'000);
 BENCHMARK(bruteForceScan)->Arg(1'000)->Arg(100'000)->Arg(1'000'000);

@@ -101,6 +101,20 @@ void addWork(Builder& builder, const WorkSpec& spec) {
   model.works.push_back(work);
 }
 
+// Before any object is added. A CriticalService that cannot be understood is told of by wireServices().
+void findAskedFields(Builder& builder) {
+  const auto find = [&](const std::vector<kube::Object>& objects) {
+    for (const kube::Object& object : objects) {
+      if (object.key.type != criticalservice::criticalServiceType()) continue;
+      if (const auto service = criticalservice::parse(object, builder.input.types))
+        criticalservice::addFields(*service, builder.askedFields);
+    }
+  };
+  find(builder.input.objects);
+  for (const WorkSpec& work : builder.input.works) find(work.manifests);
+  find(builder.input.later);
+}
+
 }  // namespace
 
 void sortLikeStatus(std::vector<Slot>& objects, const Model& model) {
@@ -185,6 +199,7 @@ tl::expected<Model, kube::Errors> build(const BuildInput& input) {
   builder.model.runsDeferredDeletions = input.runsDeferredDeletions;
   if (!input.lastoutNamespace.empty())
     builder.model.lastoutNamespace = kube::namespaceKey(input.lastoutNamespace);
+  findAskedFields(builder);
   for (const kube::Object& object : input.objects) addObject(builder, object, true);
   for (const WorkSpec& work : input.works) addWork(builder, work);
   for (const kube::Object& object : input.later) addObject(builder, object, false);

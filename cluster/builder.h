@@ -19,7 +19,8 @@ struct Builder {
 
   const BuildInput& input;
   Model model;
-  std::vector<const kube::Object*> sources;  // by slot; nullptr: derived
+  std::vector<const kube::Object*> sources;   // by slot; nullptr: derived
+  criticalservice::FieldsByType askedFields;  // by criteria
   kube::Errors errors;
 
   // The slot of that name, made if there is none.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cluster/machine.h"
+#include "kube/object_references.h"
 #include "kube/well_known.h"
 
 namespace lastout::cluster {
@@ -15,6 +16,7 @@ using criticalservice::CriticalService;
 using criticalservice::DeletionIntent;
 using criticalservice::FinalizerCriterion;
 using criticalservice::InstancesCriterion;
+using criticalservice::ReferenceCriterion;
 using criticalservice::SpecificResourceCriterion;
 
 class CriteriaReader {
@@ -31,6 +33,10 @@ class CriteriaReader {
       return !exists(specific->object);
     if (const auto* instances = std::get_if<InstancesCriterion>(&criterion))
       return !any([&](Slot, const SlotInfo& info) { return info.key.type == instances->type; });
+    if (const auto* reference = std::get_if<ReferenceCriterion>(&criterion))
+      return !any([&](Slot, const SlotInfo& info) {
+        return info.key.type == reference->type && kube::namesAny(info.references, reference->reference);
+      });
     const auto& finalizer = std::get<FinalizerCriterion>(criterion);
     return !any([&](Slot slot, const SlotInfo& info) {
       return isOfType(finalizer.type, info.key.type) && !isLeftOut(finalizer, info.key) &&

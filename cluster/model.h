@@ -188,6 +188,7 @@ struct SlotInfo {
   uint16_t namespaceBits = 0;  // Namespace: those of its spec, which /finalize alone takes off
   std::vector<std::string> podFinalizers = {};  // a workload's: those that its Pod template names
   kube::Labels podLabels = {};                  // a workload's: what its Pods get
+  std::vector<std::string> references = {};     // as of kube::ObjectMeta
   uint32_t firstOrdinal = 0;                    // StatefulSet: the number of its first Pod
   uint16_t keptBit = 0;     // AppliedManifestWork: lastout's finalizer, where lastout keeps works
   uint16_t heldBit = 0;     // what a CriticalService that says Hold names: lastout's finalizer for that

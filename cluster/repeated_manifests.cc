@@ -197,6 +197,11 @@ void checkRepeated(Builder& builder, const kube::Object& first, const kube::Obje
                               ? otherService(builder, first, again)
                               : otherSpecification(first, again, kind, isCreated);
   if (what.empty() && isCreated) what = otherMetadata(first, again);
+  const auto references = [&](const kube::Object& object) {
+    return criticalservice::referencesOf(object, builder.askedFields);
+  };
+  if (what.empty() && references(first) != references(again))
+    what = "names in the fields that criteria ask about";
   if (what.empty()) return;
   builder.errors.push_back({.message = kube::toString(again.key) + " stands here with other " +
                                        std::string(what) +

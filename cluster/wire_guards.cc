@@ -11,6 +11,7 @@
 #include "criticalservice/provider_types.h"
 #include "criticalservice/understanding.h"
 #include "kube/api_calls.h"
+#include "kube/object_references.h"
 #include "kube/patterns.h"
 #include "kube/pods.h"
 #include "kube/value.h"
@@ -32,6 +33,11 @@ std::vector<ConditionHolder> holdersOf(const Model& model, const graph::Conditio
     } else if (condition.kind == graph::Condition::Kind::Instances && info.key.type == condition.type) {
       holders.push_back({.slot = slot, .mask = 0});
     } else if (condition.kind == graph::Condition::Kind::Finalizer && graph::isAbout(condition, info.key)) {
+      const auto isMeant = [&](const std::string& one) {
+        return kube::meansFinalizer(condition.finalizer, one);
+      };
+      // What an object names is as its manifest says, as long as it is there.
+      if (std::ranges::any_of(info.references, isMeant)) holders.push_back({.slot = slot, .mask = 0});
       if (const uint16_t mask = finalizersMeantBy(info, condition.finalizer); mask != 0)
         holders.push_back({.slot = slot, .mask = mask});
     }
@@ -289,6 +295,9 @@ void wireServices(Builder& builder) {
       builder.errors.insert(builder.errors.end(), service.error().begin(), service.error().end());
     }
   }
+  for (Slot slot = 0; slot < count; ++slot)
+    if (const kube::Object* source = builder.sources[slot])
+      builder.model.slots[slot].references = criticalservice::referencesOf(*source, builder.askedFields);
   if (builder.model.guarded) wireHeldBefore(builder.model);
   for (const auto& [slot, service] : services) wireHolding(builder, service);
   for (auto& [slot, service] : services) addService(builder, slot, std::move(service), finder);

@@ -42,6 +42,17 @@ void addScope(kube::Value::Map& finalizer, const kube::NamespaceScope& scope) {
   add(finalizer, kNamespacesField, kube::Value{std::move(namespaces), {}});
 }
 
+kube::Value referenceFields(const ReferenceCriterion& criterion) {
+  kube::Value::Map member = typeFields(criterion.type);
+  const kube::ReferenceFields& fields = criterion.reference.fields;
+  add(member, "field", text(fields.name.text));
+  if (fields.namespaceName) add(member, "namespaceField", text(fields.namespaceName->text));
+  if (fields.kind) add(member, "kindField", text(fields.kind->text));
+  if (!criterion.reference.kind.empty()) add(member, "kind", text(criterion.reference.kind));
+  add(member, "target", objectFields(criterion.reference.target));
+  return kube::Value{std::move(member), {}};
+}
+
 kube::Value criterionFields(const Criterion& criterion) {
   kube::Value::Map map;
   if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) {
@@ -50,6 +61,9 @@ kube::Value criterionFields(const Criterion& criterion) {
     addScope(member, finalizer->scope);
     add(map, "type", text("Finalizer"));
     add(map, "finalizer", kube::Value{std::move(member), {}});
+  } else if (const auto* reference = std::get_if<ReferenceCriterion>(&criterion)) {
+    add(map, "type", text("Reference"));
+    add(map, "reference", referenceFields(*reference));
   } else {
     add(map, "type", text("SpecificResource"));
     add(map, "specificResource", objectFields(std::get<SpecificResourceCriterion>(criterion).object));
@@ -102,18 +116,22 @@ std::string_view toString(EnforcementMode enforcement) {
 const kube::GroupResource& typeOf(const Criterion& criterion) {
   if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) return finalizer->type;
   if (const auto* instances = std::get_if<InstancesCriterion>(&criterion)) return instances->type;
+  if (const auto* reference = std::get_if<ReferenceCriterion>(&criterion)) return reference->type;
   return std::get<SpecificResourceCriterion>(criterion).object.type;
 }
 
 std::string_view doubtOf(const Criterion& criterion) {
   if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) return finalizer->doubt;
   if (const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion)) return specific->doubt;
+  if (const auto* reference = std::get_if<ReferenceCriterion>(&criterion)) return reference->doubt;
   return {};
 }
 
 bool isMetIfNotInstalled(const Criterion& criterion) {
   if (const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion))
     return finalizer->metIfNotInstalled;
+  if (const auto* reference = std::get_if<ReferenceCriterion>(&criterion))
+    return reference->metIfNotInstalled;
   const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
   return specific != nullptr && specific->metIfNotInstalled;
 }
@@ -195,6 +213,10 @@ std::string toString(const Criterion& criterion) {
   }
   if (const auto* instances = std::get_if<InstancesCriterion>(&criterion))
     return "any " + kube::toString(instances->type);
+  if (const auto* reference = std::get_if<ReferenceCriterion>(&criterion))
+    return kube::toString(reference->type) + " that name " + kube::toString(reference->reference.target) +
+           " in " + kube::toString(reference->reference.fields) +
+           (reference->reference.kind.empty() ? "" : " as " + reference->reference.kind);
   return kube::toString(std::get<SpecificResourceCriterion>(criterion).object);
 }
 
@@ -207,8 +229,22 @@ std::vector<Criterion> writtenCriteria(const CriticalService& service) {
   for (Criterion& criterion : written) {
     if (auto* finalizer = std::get_if<FinalizerCriterion>(&criterion)) finalizer->doubt.clear();
     if (auto* specific = std::get_if<SpecificResourceCriterion>(&criterion)) specific->doubt.clear();
+    if (auto* reference = std::get_if<ReferenceCriterion>(&criterion)) reference->doubt.clear();
   }
   return written;
+}
+
+void addFields(const CriticalService& service, FieldsByType& fields) {
+  for (const Criterion& criterion : service.criteria) {
+    if (const auto* reference = std::get_if<ReferenceCriterion>(&criterion))
+      fields[reference->type].insert(reference->reference.fields);
+  }
+}
+
+std::vector<std::string> referencesOf(const kube::Object& object, const FieldsByType& fields) {
+  const auto asked = fields.find(object.key.type);
+  if (asked == fields.end()) return {};
+  return kube::referencesIn(object.content, object.key.namespaceName, asked->second);
 }
 
 std::string fieldOf(const CriticalService& service, size_t criterion) {
@@ -273,6 +309,12 @@ graph::Condition conditionOf(const Criterion& criterion) {
     condition.type = finalizer->type;
     condition.finalizer = finalizer->finalizerName;
     condition.scope = finalizer->scope;
+    return condition;
+  }
+  if (const auto* reference = std::get_if<ReferenceCriterion>(&criterion)) {
+    condition.kind = graph::Condition::Kind::Finalizer;
+    condition.type = reference->type;
+    condition.finalizer = kube::toText(reference->reference);
     return condition;
   }
   if (const auto* instances = std::get_if<InstancesCriterion>(&criterion)) {

@@ -14,6 +14,7 @@
 #include "criticalservice/deferred_deletion.h"
 #include "graph/condition.h"
 #include "kube/object.h"
+#include "kube/object_references.h"
 
 namespace lastout::criticalservice {
 
@@ -50,6 +51,15 @@ struct SpecificResourceCriterion {
   auto operator<=>(const SpecificResourceCriterion&) const = default;
 };
 
+// No object of the type names the provider, or a dependency that is listed.
+struct ReferenceCriterion {
+  kube::GroupResource type;
+  kube::WantedReference reference;
+  bool metIfNotInstalled = false;
+  std::string doubt = {};
+  auto operator<=>(const ReferenceCriterion&) const = default;
+};
+
 // No object of the type is left. In no manifest: it follows from what the provider converts
 // (criticalservice/dependencies.h), and stands behind the criteria that somebody wrote.
 struct InstancesCriterion {
@@ -70,7 +80,8 @@ struct DependencySpec {
   friend bool operator==(const DependencySpec&, const DependencySpec&) = default;
 };
 
-using Criterion = std::variant<FinalizerCriterion, SpecificResourceCriterion, InstancesCriterion>;
+using Criterion =
+    std::variant<FinalizerCriterion, SpecificResourceCriterion, ReferenceCriterion, InstancesCriterion>;
 
 struct CriticalService {
   kube::ObjectMeta meta;
@@ -128,6 +139,7 @@ bool isWeaker(EnforcementMode former, EnforcementMode now);
 // The type whose CRD the criterion names; nullopt: it names none.
 std::optional<kube::GroupResource> definedBy(const Criterion& criterion);
 // "finalizer my.crd.group/super-important on coolresources.my.crd.group" (and " in namespace a"),
+// "subnets.x that name vpcs.x/main in spec.vpcRef.name",
 // "customresourcedefinitions.apiextensions.k8s.io/x", "any coolresources.my.crd.group"
 std::string toString(const Criterion& criterion);
 // The criteria that stand in the service's manifest, without doubts; none of a spec that is not understood.
@@ -137,6 +149,11 @@ std::vector<Criterion> writtenCriteria(const CriticalService& service);
 std::string fieldOf(const CriticalService& service, size_t criterion);
 inline constexpr size_t kMostSeenTypes = 1024;  // the limit in the CRD
 inline constexpr std::string_view kDependenciesField = "spec.guard.dependencies";
+// Returns the fields that Reference criteria of these services ask about, by the type of the objects.
+using FieldsByType = std::map<kube::GroupResource, std::set<kube::ReferenceFields>>;
+void addFields(const CriticalService& service, FieldsByType& fields);
+// Returns the references of the object by these fields (kube/object_references.h).
+std::vector<std::string> referencesOf(const kube::Object& object, const FieldsByType& fields);
 // The fields of a Finalizer criterion that set its scope.
 inline constexpr std::string_view kExceptField = "exceptProviderNamespace";
 inline constexpr std::string_view kNamespacesField = "namespaces";

@@ -1,5 +1,8 @@
 // parse() and parseStanding(): a CriticalService's manifest; every finding names its field.
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -8,10 +11,13 @@
 
 #include "criticalservice/critical_service.h"
 #include "criticalservice/provider_types.h"
+#include "kube/ascii.h"
 #include "kube/fields.h"
 #include "kube/messages.h"
 #include "kube/names.h"
+#include "kube/object_references.h"
 #include "kube/patterns.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 
 namespace lastout::criticalservice {
@@ -19,9 +25,50 @@ namespace {
 
 using kube::Fields;
 
+struct CriterionMember {
+  std::string_view type;
+  std::string_view name;
+};
+constexpr std::array kMembers{CriterionMember{"Finalizer", "finalizer"},
+                              CriterionMember{"SpecificResource", "specificResource"},
+                              CriterionMember{"Reference", "reference"}};
+
 constexpr size_t kMostCriteria = 256;   // the CRD compares each with each, which may cost API servers so much
 constexpr size_t kMostListed = 64;      // dependencies
 constexpr size_t kMostNamespaces = 64;  // of one criterion
+constexpr size_t kDeepestField = 16;    // keys
+constexpr size_t kLongestField = 253;   // bytes
+
+// lastout reads nothing of what is in Secrets, and follows the other three from the beginning, without their
+// fields.
+bool mayBeAsked(const kube::GroupResource& type) {
+  return type != kube::kSecrets && type != kube::kNamespaces && type != kube::kCustomResourceDefinitions &&
+         type != criticalServiceType();
+}
+
+// What stands in other notations of paths: "$", "/spec", "0".
+bool isNoKey(std::string_view key) {
+  return key.starts_with('$') || key.starts_with('/') ||
+         std::ranges::all_of(key, [](char c) { return kube::isDigit(c); });
+}
+
+// A backslash is for dots alone.
+bool hasOtherEscapes(std::string_view text) {
+  for (size_t at = text.find('\\'); at != std::string_view::npos; at = text.find('\\', at + 2))
+    if (at + 1 == text.size() || text[at + 1] != '.') return true;
+  return false;
+}
+
+// Returns true if a criterion is about objects that name the provider.
+bool hasReferences(Fields& spec) {
+  const kube::Value* list = spec.value().find("criteria");
+  return list != nullptr && list->asList() != nullptr &&
+         std::ranges::any_of(*list->asList(), [](const kube::Value& criterion) {
+           const kube::Value* reference = criterion.find("reference");
+           return kube::textAt(criterion, {"type"}) == "Reference" && reference != nullptr &&
+                  reference->find("target") == nullptr;
+         });
+}
 
 // Reads one manifest; errors gather in errors_.
 class ServiceParser {
@@ -37,7 +84,7 @@ class ServiceParser {
  private:
   void readSeenTypes(Fields& status);
   void readSpec(Fields spec);
-  void readProvider(Fields provider);
+  void readProvider(Fields provider, bool isNamed);
   void readEnforcement(Fields& spec);
   void readDeferral(Fields& spec);
   void readGuard(Fields guard);
@@ -45,6 +92,11 @@ class ServiceParser {
   void refuseDependency(Fields& fields, const kube::ObjectKey& named);
   std::optional<Criterion> readCriterion(Fields& fields);
   std::optional<Criterion> readFinalizer(Fields fields, bool metIfNotInstalled);
+  std::optional<Criterion> readSpecific(Fields fields, bool metIfNotInstalled);
+  std::optional<Criterion> readReference(Fields fields, bool metIfNotInstalled);
+  std::optional<kube::FieldPath> readPath(Fields& fields, std::string_view key);
+  std::string readKind(Fields& fields, const kube::GroupResource& target);
+  void checkTargets(Fields& spec, const std::vector<std::optional<Criterion>>& criteria);
   void refuseDuplicates(Fields& spec, const std::vector<std::optional<Criterion>>& criteria);
   kube::NamespaceScope readScope(Fields& fields);
   kube::NamespaceScope readNamespaces(Fields namespaces);
@@ -120,7 +172,8 @@ tl::expected<CriticalService, kube::Errors> ServiceParser::readStanding() {
 }
 
 void ServiceParser::readSpec(Fields spec) {
-  if (std::optional<Fields> provider = spec.requiredFields("provider")) readProvider(std::move(*provider));
+  if (std::optional<Fields> provider = spec.requiredFields("provider"))
+    readProvider(std::move(*provider), hasReferences(spec));
 
   std::vector<std::optional<Criterion>> criteria;
   const kube::Value* list = spec.requiredList("criteria");
@@ -135,8 +188,8 @@ void ServiceParser::readSpec(Fields spec) {
     for (Fields& item : spec.items("criteria")) criteria.push_back(readCriterion(item));
   }
   if (checked_) refuseDuplicates(spec, criteria);
-  for (std::optional<Criterion>& criterion : criteria) {
-    if (criterion) service_.criteria.push_back(std::move(*criterion));
+  for (const std::optional<Criterion>& criterion : criteria) {
+    if (criterion) service_.criteria.push_back(*criterion);
   }
 
   if (const auto word = spec.oneOf("deletionIntent", {"Ordered", "BestEffortDeletion", "OrphanResources"})) {
@@ -148,6 +201,11 @@ void ServiceParser::readSpec(Fields spec) {
   readEnforcement(spec);
   readDeferral(spec);
   if (std::optional<Fields> guard = spec.fields("guard")) readGuard(std::move(*guard));
+  if (checked_ && service_.guardsScaling && !service_.provider.name.empty() &&
+      whyNoProvider(service_.provider.type, types_))
+    spec.fail("guard", spec.pathOf("guard") + ".scaleToZero: " + kube::toString(service_.provider.type) +
+                           " have no replicas");
+  if (checked_) checkTargets(spec, criteria);
   spec.finish();
 }
 
@@ -205,9 +263,11 @@ void ServiceParser::readListed(Fields& guard, size_t count) {
   }
 }
 
-void ServiceParser::readProvider(Fields provider) {
+// `isNamed`: a criterion is about objects that name the provider.
+void ServiceParser::readProvider(Fields provider, bool isNamed) {
   if (std::optional<kube::ObjectKey> key = readObject(provider)) {
-    if (const auto why = whyNoProvider(key->type, types_); checked_ && why) {
+    const auto why = isNamed ? whyNotNamed(key->type) : whyNoProvider(key->type, types_);
+    if (checked_ && why) {
       provider.fail("resource", provider.pathOf("resource") + ": " + kube::toString(key->type) + " " + *why);
     }
     service_.provider = std::move(*key);
@@ -216,42 +276,121 @@ void ServiceParser::readProvider(Fields provider) {
 }
 
 std::optional<Criterion> ServiceParser::readCriterion(Fields& fields) {
-  const auto type = fields.oneOf("type", {"Finalizer", "SpecificResource"});
+  const auto type = fields.oneOf("type", {"Finalizer", "SpecificResource", "Reference"});
   const bool typeIsMissing = !fields.has("type");
   if (typeIsMissing)
-    fields.fail("type", fields.pathOf("type") + " is missing: Finalizer or SpecificResource");
-  // Both members are read, so that what is wrong in the one that does not belong here is not called unknown.
-  std::optional<Fields> finalizer = fields.fields("finalizer");
-  std::optional<Fields> specific = fields.fields("specificResource");
+    fields.fail("type", fields.pathOf("type") + " is missing: Finalizer, SpecificResource or Reference");
+  // All members are read, so that what is wrong in one that does not belong here is not called unknown.
+  std::map<std::string_view, std::optional<Fields>> members;
+  for (const auto& [ofType, member] : kMembers) members.emplace(member, fields.fields(member));
   const bool metIfNotInstalled = fields.oneOf("ifNotInstalled", {"Unknown", "Met"}) == "Met";
   fields.finish();
   if (!type) return std::nullopt;
 
-  const bool wantsFinalizer = *type == "Finalizer";
-  const std::string_view wanted = wantsFinalizer ? "finalizer" : "specificResource";
-  const std::string_view other = wantsFinalizer ? "specificResource" : "finalizer";
-  if (fields.has(other)) {
-    fields.fail(other, fields.pathOf(other) + " does not belong to type " + *type +
-                           ": a criterion has one member, " + std::string(wanted));
+  const std::string_view wanted = std::ranges::find(kMembers, *type, &CriterionMember::type)->name;
+  for (const auto& [member, content] : members) {
+    if (member == wanted || !fields.has(member)) continue;
+    fields.fail(member, fields.pathOf(member) + " does not belong to type " + *type +
+                            ": a criterion has one member, " + std::string(wanted));
   }
   if (!fields.has(wanted)) {
     fields.fail(wanted, fields.pathOf(wanted) + " is missing: type " + *type + " needs it");
     return std::nullopt;
   }
-  if (wantsFinalizer)
-    return finalizer ? readFinalizer(std::move(*finalizer), metIfNotInstalled) : std::nullopt;
-  if (!specific) return std::nullopt;
-  const std::optional<kube::ObjectKey> key = readObject(*specific);
+  std::optional<Fields>& content = members.at(wanted);
+  if (!content) return std::nullopt;
+  if (*type == "Finalizer") return readFinalizer(std::move(*content), metIfNotInstalled);
+  if (*type == "Reference") return readReference(std::move(*content), metIfNotInstalled);
+  return readSpecific(std::move(*content), metIfNotInstalled);
+}
+
+std::optional<Criterion> ServiceParser::readSpecific(Fields fields, bool metIfNotInstalled) {
+  const std::optional<kube::ObjectKey> key = readObject(fields);
   for (const std::string_view field : {kExceptField, kNamespacesField}) {
-    if (specific->any(field) != nullptr)
-      specific->fail(field, specific->pathOf(field) +
-                                " must be left out: a SpecificResource names one object, and has no "
-                                "others");
+    if (fields.any(field) != nullptr)
+      fields.fail(field, fields.pathOf(field) +
+                             " must be left out: a SpecificResource names one object, and has no others");
   }
-  specific->finish();
+  fields.finish();
   if (!key) return std::nullopt;
-  if (checked_) refuseSelfBlocking(*specific, *key);
+  if (checked_) refuseSelfBlocking(fields, *key);
   return SpecificResourceCriterion{*key, metIfNotInstalled};
+}
+
+std::optional<Criterion> ServiceParser::readReference(Fields fields, bool metIfNotInstalled) {
+  if (fields.string("resource") == "*") {
+    fields.fail("resource", fields.pathOf("resource") + " must be one type: \"*\" is for finalizers");
+    return std::nullopt;
+  }
+  std::optional<kube::GroupResource> type = readType(fields);
+  if (type && !mayBeAsked(*type))
+    fields.fail("resource",
+                fields.pathOf("resource") + ": lastout does not read the fields of " + kube::toString(*type));
+  if (type && !hasObjects(*type))
+    fields.fail("resource", fields.pathOf("resource") + ": " + kube::toString(*type) +
+                                " are no objects that could be listed");
+  fields.requiredString("field");
+  std::optional<kube::FieldPath> name = readPath(fields, "field");
+  ReferenceCriterion criterion;
+  criterion.metIfNotInstalled = metIfNotInstalled;
+  criterion.reference.fields.namespaceName = readPath(fields, "namespaceField");
+  criterion.reference.fields.kind = readPath(fields, "kindField");
+  std::optional<Fields> target = fields.fields("target");
+  std::optional<kube::ObjectKey> named;
+  if (target)
+    named = readObject(*target);
+  else if (!service_.provider.name.empty())
+    named = service_.provider;
+  if (target) target->finish();
+  if (named) criterion.reference.kind = readKind(fields, named->type);
+  fields.finish();
+  if (named && !kube::isPlainName(named->name))
+    fields.fail("target", fields.path() + ": a name with control characters cannot be looked for");
+  if (!type || !name || !named || !kube::isPlainName(named->name)) return std::nullopt;
+  criterion.type = std::move(*type);
+  criterion.reference.fields.name = std::move(*name);
+  criterion.reference.target = std::move(*named);
+  return criterion;
+}
+
+std::optional<kube::FieldPath> ServiceParser::readPath(Fields& fields, std::string_view key) {
+  const std::optional<std::string> text = fields.string(key);
+  if (!text || text->empty()) return std::nullopt;
+  std::optional<kube::FieldPath> path = kube::parseFieldPath(*text);
+  const bool isWhole = path && path->keys.size() <= kDeepestField && text->size() <= kLongestField &&
+                       std::ranges::none_of(path->keys, isNoKey) && !hasOtherEscapes(*text) &&
+                       std::ranges::none_of(*text, [](char c) {
+                         return static_cast<unsigned char>(c) <= ' ' ||
+                                std::string_view("[]*\"'").find(c) != std::string_view::npos;
+                       });
+  if (isWhole) return path;
+  fields.fail(key, fields.pathOf(key) + " must be keys with dots between them, as in spec.vpcRef.name, not " +
+                       kube::inQuotes(*text) + "; of a list, each item counts");
+  return std::nullopt;
+}
+
+// Reads the kind by which objects name those of the type.
+std::string ServiceParser::readKind(Fields& fields, const kube::GroupResource& target) {
+  std::string kind = fields.string("kind").value_or("");
+  const bool isAsked = !fields.string("kindField").value_or("").empty();
+  const auto isAlphanumeric = [](unsigned char c) { return std::isalnum(c) != 0; };
+  if (!std::ranges::all_of(kind, isAlphanumeric)) {
+    fields.fail("kind",
+                fields.pathOf("kind") + ": " + kube::inQuotes(kind) + " is no kind, such as Deployment");
+    kind.clear();
+  }
+  if (!kind.empty() && !isAsked)
+    fields.fail("kind", fields.pathOf("kind") + " is of use with kindField alone");
+  const kube::ResourceType* known = types_.find(target);
+  const bool isOther = known != nullptr && !kind.empty() && known->kind != kind;
+  const bool isIrregular =
+      known != nullptr && kind.empty() && isAsked && !kube::isRegularPlural(target.resource, known->kind);
+  if (checked_ && (isOther || isIrregular))
+    fields.fail(isOther ? "kind" : "kindField", fields.pathOf(isOther ? "kind" : "kindField") +
+                                                    ": the kind of " + kube::toString(target) + " is " +
+                                                    known->kind + "; write kind: " + known->kind);
+  // What the resource tells anyway makes no other criterion.
+  return kube::isRegularPlural(target.resource, kind) ? std::string() : kind;
 }
 
 std::optional<Criterion> ServiceParser::readFinalizer(Fields fields, bool metIfNotInstalled) {
@@ -334,6 +473,22 @@ void ServiceParser::refuseUnwatched(Fields& fields, const kube::GroupResource& t
   }
   fields.fail("finalizerName",
               fields.pathOf("finalizerName") + ": " + kube::inQuotes(finalizer) + " " + std::string(why));
+}
+
+// Refuses a target that is neither the provider nor a listed dependency.
+void ServiceParser::checkTargets(Fields& spec, const std::vector<std::optional<Criterion>>& criteria) {
+  const std::vector<kube::ObjectKey>& listed = service_.dependencies.listed;
+  const kube::Value* list = spec.value().find("criteria");
+  for (size_t i = 0; i < criteria.size(); ++i) {
+    const auto* reference = criteria[i] ? std::get_if<ReferenceCriterion>(&*criteria[i]) : nullptr;
+    if (reference == nullptr) continue;
+    const kube::ObjectKey& target = reference->reference.target;
+    if (target == service_.provider || std::ranges::count(listed, target) > 0) continue;
+    spec.failAt(list->asList()->at(i),
+                spec.pathOf("criteria") + "[" + std::to_string(i) +
+                    "].reference.target: " + kube::toString(target) + " must be the provider, or listed in " +
+                    std::string(kDependenciesField) + ", so that it goes after the provider");
+  }
 }
 
 void ServiceParser::refuseDuplicates(Fields& spec, const std::vector<std::optional<Criterion>>& criteria) {

@@ -76,6 +76,24 @@ std::optional<std::string> whyNoProvider(const kube::GroupResource& type, const 
          "Deployment";
 }
 
+bool hasObjects(const kube::GroupResource& type) {
+  const bool isOfReviews = type.group == "authentication.k8s.io" || type.group == "authorization.k8s.io";
+  const bool isView =
+      type.group.empty() && (type.resource == "bindings" || type.resource == "componentstatuses");
+  return !isOfReviews && !isView;
+}
+
+std::optional<std::string> whyNotNamed(const kube::GroupResource& type) {
+  if (type == criticalServiceType()) return "stay until their own provider is gone anyway";
+  if (type == kube::kPods) return "are evicted and replaced without a DELETE that could be refused";
+  if (type.group == kube::kAdmissionRegistrationGroup)
+    return "are exempt from admission webhooks: no DELETE of one could be refused";
+  if (!hasObjects(type)) return "are no objects that could be listed or deleted";
+  if (type.resource == "events" || type.resource == "leases" || type.resource == "nodes")
+    return "come and go by themselves, and to keep one would break their controllers";
+  return std::nullopt;
+}
+
 std::optional<std::string> whyNoDependency(const kube::GroupResource& type, const kube::ResourceMap& types) {
   if (type.group == kube::kAdmissionRegistrationGroup)
     return "cannot be guarded: the API server asks no webhook about the configuration of admission";

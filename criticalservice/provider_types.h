@@ -16,6 +16,10 @@ namespace lastout::criticalservice {
 // that is not built in, installed or not: only its authors know what it runs
 // (docs/decisions/provider-types.md).
 std::optional<std::string> whyNoProvider(const kube::GroupResource& type, const kube::ResourceMap& types);
+// Returns false for types whose objects are not stored, such as reviews.
+bool hasObjects(const kube::GroupResource& type);
+// The same as whyNoProvider() of a provider that a Reference criterion is about: it need not run anything.
+std::optional<std::string> whyNotNamed(const kube::GroupResource& type);
 
 // Why an object of this type cannot be listed in spec.guard.dependencies, as the end of a sentence that
 // begins with the object; nullopt: it can. Of built-in types those can that a provider may need in order to

@@ -27,6 +27,8 @@ class Understanding {
         finalizer->doubt = doubtOfType(finalizer->type, finalizer->metIfNotInstalled);
       if (auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
         specific->doubt = doubtOfObject(criterion, *specific);
+      if (auto* reference = std::get_if<ReferenceCriterion>(&criterion))
+        reference->doubt = doubtOfReference(*reference);
     }
     service_.providerDoubt = doubtOfScope(service_.provider);
     service_.dependencyDoubts.clear();
@@ -87,6 +89,19 @@ class Understanding {
     if (metIfNotInstalled) return {};
     return std::string(kMissing) + kube::toString(type) + " are not installed" +
            (kube::isTypePattern(type) ? nearestGroup(type.group) : nearest(type, false, nameOf));
+  }
+
+  // By a wrong kind no object would ever be meant.
+  std::string doubtOfReference(const ReferenceCriterion& criterion) const {
+    if (std::string doubt = doubtOfType(criterion.type, criterion.metIfNotInstalled); !doubt.empty())
+      return doubt;
+    const kube::WantedReference& wanted = criterion.reference;
+    const kube::GroupResource& type = wanted.target.type;
+    if (!wanted.fields.kind || !types_.isThere(type)) return {};
+    const std::string kind = types_.kindOf(type);
+    if (kind.empty()) return "it is not known yet of which kind " + kube::toString(type) + " are";
+    if (wanted.kind.empty() ? kube::isRegularPlural(type.resource, kind) : wanted.kind == kind) return {};
+    return "the kind of " + kube::toString(type) + " is " + kind + ": write kind: " + kind;
   }
 
   std::string doubtOfScope(const kube::ObjectKey& object) const {
@@ -165,6 +180,11 @@ KnownCriterionTypes knownTypes(const kube::ResourceMap& types) {
                 std::vector<kube::GroupResource> all;
                 for (const kube::ResourceType& type : types.types()) all.push_back(type.type);
                 return all;
+              },
+          .kindOf =
+              [&types](const kube::GroupResource& type) {
+                const kube::ResourceType* known = types.find(type);
+                return known == nullptr ? std::string() : known->kind;
               }};
 }
 

@@ -30,6 +30,8 @@ struct KnownCriterionTypes {
   std::function<bool(std::string_view group)> isServed;
   // All that are there, for the nearest name.
   std::function<std::vector<kube::GroupResource>()> all;
+  // The kind of its objects; empty: nobody knows.
+  std::function<std::string(const kube::GroupResource& type)> kindOf;
 };
 
 // Where exactly these types are there, and everybody knows so. `types` must outlive it.
@@ -37,9 +39,10 @@ KnownCriterionTypes knownTypes(const kube::ResourceMap& types);
 
 // Sets the doubt of each criterion: a group that is served without the resource, the scope or the CRD that
 // the criterion names, or a type or CRD that was never there, unless the criterion says `ifNotInstalled:
-// Met`. Sets the doubts of the provider and of listed dependencies of another scope than their types have.
-// Adds to `seenTypes` those types that a CRD defines, or did, and takes off it those that no criterion names.
-// Changes nothing of a spec that is not understood.
+// Met`; or a kind by which objects of its target's type are never named. Sets the doubts of the provider and
+// of listed dependencies of another scope than their types have. Adds to `seenTypes` those types that a CRD
+// defines, or did, and takes off it those that no criterion names. Changes nothing of a spec that is not
+// understood.
 void understand(CriticalService& service, const KnownCriterionTypes& types);
 
 // True if a criterion, the provider or a listed dependency is of the group, or a criterion is about the CRD

@@ -120,6 +120,7 @@ void warnSameNamespace(kube::Errors& found, const CriticalService& service, size
   const Criterion& criterion = service.criteria[index];
   const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
   const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
+  if (specific == nullptr && finalizer == nullptr) return;
   // Somebody who lists namespaces has chosen the provider's own on purpose.
   const bool inHome = specific != nullptr ? specific->object.namespaceName == home
                                           : finalizer->scope.kind == kube::NamespaceScope::Kind::All &&

@@ -36,7 +36,8 @@ kube::GroupResource notUnderstoodType();
 
 struct Condition {
   enum class Kind : uint8_t {
-    // Every object of `type` that carries `finalizer` is a holder; either may be a pattern (kube/patterns.h).
+    // Every object of `type` that carries `finalizer` is a holder; either may be a pattern (kube/patterns.h),
+    // and the finalizer a wanted reference: then those objects are holders that name its target.
     Finalizer,
     Object,            // the one object `type`/`namespaceName`/`name` is the holder while it exists
     NamespaceContent,  // everything in the namespace `name` is a holder
@@ -59,9 +60,9 @@ bool covers(const Condition& wide, const Condition& narrow);
 bool isAbout(const Condition& condition, const kube::ObjectKey& object);
 
 // The condition's subject in words: "finalizer my.crd.group/super-important on coolresources.my.crd.group"
-// (and " in namespace a" or " outside namespace a"), "existence of
-// customresourcedefinitions.apiextensions.k8s.io/x", "content of namespace a", "instances of pods", "what is
-// meant by x".
+// (and " in namespace a" or " outside namespace a"), "spec.vpcRef.name of subnets.x naming vpcs.x/a",
+// "existence of customresourcedefinitions.apiextensions.k8s.io/x", "content of namespace a", "instances of
+// pods", "what is meant by x".
 std::string toString(const Condition& condition);
 std::string_view toString(Knowledge knowledge);  // "Synced"
 

@@ -3,6 +3,7 @@
 #include "graph/blockers.h"
 #include "graph/dump_selection.h"
 #include "graph/names.h"
+#include "kube/object_references.h"
 #include "kube/value.h"
 
 namespace lastout::graph {
@@ -50,16 +51,35 @@ OrderedJson objectJson(const Graph& graph, ObjectId object, const DumpOptions& o
   return json;
 }
 
+// Returns the fields that a condition about references asks about, and the object that they name.
+OrderedJson referenceJson(const Condition& condition) {
+  const kube::WantedReference wanted = kube::wantedReferenceOf(condition.finalizer);
+  OrderedJson json = {{"field", wanted.fields.name.text}};
+  if (wanted.fields.namespaceName) json["namespaceField"] = wanted.fields.namespaceName->text;
+  if (wanted.fields.kind) json["kindField"] = wanted.fields.kind->text;
+  if (!wanted.kind.empty()) json["kind"] = wanted.kind;
+  json["group"] = wanted.target.type.group;
+  json["resource"] = wanted.target.type.resource;
+  if (!wanted.target.namespaceName.empty()) json["namespace"] = wanted.target.namespaceName;
+  json["name"] = wanted.target.name;
+  return json;
+}
+
 OrderedJson conditionJson(const Graph& graph, ConditionId id) {
   const Condition condition = graph.condition(id);
-  OrderedJson json = {{"id", idOf(graph, vertexOf(graph, id))}, {"kind", toString(condition.kind)}};
+  const bool isOfReferences = kube::isWantedReference(condition.finalizer);
+  OrderedJson json = {{"id", idOf(graph, vertexOf(graph, id))},
+                      {"kind", isOfReferences ? "Reference" : toString(condition.kind)}};
   if (condition.kind == Condition::Kind::NamespaceContent) {
     json["namespace"] = condition.name;
   } else {
     json["group"] = condition.type.group;
     json["resource"] = condition.type.resource;
   }
-  if (condition.kind == Condition::Kind::Finalizer) json["finalizer"] = condition.finalizer;
+  if (isOfReferences)
+    json["reference"] = referenceJson(condition);
+  else if (condition.kind == Condition::Kind::Finalizer)
+    json["finalizer"] = condition.finalizer;
   if (condition.scope.kind == kube::NamespaceScope::Kind::Within) json["namespaces"] = condition.scope.names;
   if (condition.scope.kind == kube::NamespaceScope::Kind::Outside)
     json["exceptNamespace"] = *condition.scope.names.begin();

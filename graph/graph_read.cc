@@ -9,6 +9,7 @@
 #include "graph/owners.h"
 #include "graph/patterns.h"
 #include "graph/requirements.h"
+#include "kube/object_references.h"
 #include "kube/patterns.h"
 
 namespace lastout::graph {
@@ -75,8 +76,8 @@ std::vector<std::string_view> Graph::finalizersOf(TypeId type, size_t limit) con
   std::vector<std::string_view> finalizers;
   for (uint32_t at = tables_.types[number(type)].firstCarrier; at != kNone && finalizers.size() < limit;
        at = tables_.carriers[at].nextInType) {
-    if (tables_.carriers[at].holders > 0)
-      finalizers.push_back(tables_.strings.view(tables_.carriers[at].finalizer));
+    const std::string_view finalizer = tables_.strings.view(tables_.carriers[at].finalizer);
+    if (tables_.carriers[at].holders > 0 && !kube::isReference(finalizer)) finalizers.push_back(finalizer);
   }
   return finalizers;
 }
@@ -164,7 +165,8 @@ std::vector<std::string_view> Graph::finalizers(ObjectId object) const {
   for (; at != kNone; at = tables_.memberships[at].nextInClass) {
     const Carrier& carrier = tables_.carriers[tables_.memberships[at].carrier];
     if (carrier.isPattern) break;
-    result.push_back(tables_.strings.view(carrier.finalizer));
+    const std::string_view finalizer = tables_.strings.view(carrier.finalizer);
+    if (!kube::isReference(finalizer)) result.push_back(finalizer);
   }
   return result;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kube/messages.h"
+#include "kube/object_references.h"
 #include "kube/patterns.h"
 #include "kube/reference.h"
 #include "kube/well_known.h"
@@ -52,6 +53,11 @@ std::string toString(const Condition& condition) {
   if (condition.type == notUnderstoodType()) return "what is meant by " + condition.name;
   switch (condition.kind) {
     case Condition::Kind::Finalizer:
+      if (kube::isWantedReference(condition.finalizer)) {
+        const kube::WantedReference wanted = kube::wantedReferenceOf(condition.finalizer);
+        return kube::toString(wanted.fields) + " of " + kube::toString(condition.type) + " naming " +
+               kube::toString(wanted.target) + (wanted.kind.empty() ? "" : " as " + wanted.kind);
+      }
       return "finalizer " + condition.finalizer + " on " + kube::toString(condition.type) +
              kube::inWords(condition.scope, SIZE_MAX);
     case Condition::Kind::Object: {

@@ -6,6 +6,7 @@
 #include "graph/hash.h"
 #include "graph/interning.h"
 #include "graph/owners.h"
+#include "kube/object_references.h"
 
 namespace lastout::graph {
 
@@ -179,7 +180,9 @@ Incoming prepare(const Tables& tables, uint32_t type, const kube::ObjectMeta& me
 
 bool setPresent(Tables& tables, uint32_t type, const kube::ObjectMeta& meta, const Incoming& incoming,
                 std::vector<std::string_view>& scratch) {
-  scratch.assign(meta.finalizers.begin(), meta.finalizers.end());
+  scratch.assign(meta.references.begin(), meta.references.end());
+  for (const std::string& finalizer : meta.finalizers)
+    if (!kube::isReference(finalizer)) scratch.push_back(finalizer);
   if (scratch.size() > 1) {
     std::sort(scratch.begin(), scratch.end());
     scratch.erase(std::unique(scratch.begin(), scratch.end()), scratch.end());

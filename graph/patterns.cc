@@ -2,9 +2,12 @@
 
 #include <tuple>
 #include <utility>
+#include <vector>
 
+#include "graph/hash.h"
 #include "graph/interning.h"
 #include "kube/invariant.h"
+#include "kube/object_references.h"
 #include "kube/patterns.h"
 
 namespace lastout::graph {
@@ -102,6 +105,102 @@ void leave(Tables& tables, uint32_t number) {
   tables.memberships.release(number);
 }
 
+// References, and what is wanted of them, meet by the name that they have in common.
+uint32_t hashName(const Tables& tables, uint32_t type, std::string_view name) {
+  return finishHash(hashText(hashNumber(tables.hashSeed, type), name));
+}
+
+uint32_t findWanted(const Tables& tables, uint32_t type, std::string_view wanted) {
+  return tables.wantedIndex.find(hashName(tables, type, kube::nameIn(wanted)), [&](uint32_t number) {
+    const Carrier& carrier = tables.carriers[number];
+    return carrier.type == type && tables.strings.view(carrier.finalizer) == wanted;
+  });
+}
+
+void link(Tables& tables, uint32_t number) {
+  const Carrier carrier = tables.carriers[number];
+  const std::string_view finalizer = tables.strings.view(carrier.finalizer);
+  if (kube::isWantedReference(finalizer)) {
+    tables.carriers.write(number).hash = hashName(tables, carrier.type, kube::nameIn(finalizer));
+    tables.wantedIndex.insert(tables.carriers[number].hash, number);
+    return;
+  }
+  const uint32_t next = tables.firstPatternCarrier;
+  tables.carriers.write(number).nextInType = next;
+  if (next != kNone) tables.carriers.write(next).previousInType = number;
+  tables.firstPatternCarrier = number;
+}
+
+void unlink(Tables& tables, uint32_t number) {
+  const Carrier record = tables.carriers[number];
+  if (kube::isWantedReference(tables.strings.view(record.finalizer)))
+    return tables.wantedIndex.erase(record.hash, number);
+  if (record.previousInType != kNone) {
+    tables.carriers.write(record.previousInType).nextInType = record.nextInType;
+  } else {
+    tables.firstPatternCarrier = record.nextInType;
+  }
+  if (record.nextInType != kNone)
+    tables.carriers.write(record.nextInType).previousInType = record.previousInType;
+}
+
+// Two references of one object may mean the same.
+bool isIn(const Tables& tables, uint32_t objectClass, uint32_t pattern) {
+  uint32_t at = tables.classes[objectClass].firstMembership;
+  while (at != kNone && tables.memberships[at].carrier != pattern) at = tables.memberships[at].nextInClass;
+  return at != kNone;
+}
+
+void addAllMeant(const Tables& tables, uint32_t type, std::string_view reference,
+                 std::vector<uint32_t>& wanted) {
+  for (uint32_t number = 0; number < tables.carriers.slots(); ++number) {
+    const Carrier& one = tables.carriers[number];
+    const std::string_view text = tables.strings.view(one.finalizer);
+    if (one.isPattern && one.uses > 0 && one.type == type && kube::isWantedReference(text) &&
+        kube::meansReference(text, reference))
+      wanted.push_back(number);
+  }
+}
+
+void joinWanted(Tables& tables, uint32_t objectClass) {
+  const uint32_t type = tables.classes[objectClass].type;
+  std::vector<uint32_t> wanted;
+  for (uint32_t at = tables.classes[objectClass].firstMembership; at != kNone;
+       at = tables.memberships[at].nextInClass) {
+    const Carrier& carrier = tables.carriers[tables.memberships[at].carrier];
+    const std::string_view reference = tables.strings.view(carrier.finalizer);
+    if (carrier.isPattern || !kube::isReference(reference)) continue;
+    if (kube::namesAll(reference)) addAllMeant(tables, type, reference, wanted);
+    tables.wantedIndex.find(hashName(tables, type, kube::nameIn(reference)), [&](uint32_t number) {
+      const Carrier& one = tables.carriers[number];
+      if (one.type == type && kube::meansReference(tables.strings.view(one.finalizer), reference))
+        wanted.push_back(number);
+      return false;  // there may be more
+    });
+  }
+  for (const uint32_t pattern : wanted)
+    if (!isIn(tables, objectClass, pattern)) join(tables, objectClass, pattern);
+}
+
+// Makes all objects that it means its holders.
+void collect(Tables& tables, uint32_t number) {
+  const uint32_t type = tables.carriers[number].type;
+  const auto take = [&](uint32_t at) {
+    const ObjectClass& objectClass = tables.classes[at];
+    if ((objectClass.flags & ObjectClass::kPresent) == 0 ||
+        !meansClass(tables, tables.carriers[number], objectClass))
+      return;
+    join(tables, at, number);
+    tables.carriers.write(number).holders += objectClass.objects;
+  };
+  if (isPattern(tables.types[type])) {
+    for (uint32_t at = 0; at < tables.classes.slots(); ++at) take(at);
+  } else {
+    for (uint32_t at = tables.types[type].firstClass; at != kNone; at = tables.classes[at].nextInType)
+      take(at);
+  }
+}
+
 }  // namespace
 
 void linkPatternType(Tables& tables, uint32_t type) {
@@ -131,6 +230,7 @@ void unlinkPatternType(Tables& tables, uint32_t type) {
 }
 
 uint32_t findPattern(const Tables& tables, uint32_t type, std::string_view finalizer) {
+  if (kube::isWantedReference(finalizer)) return findWanted(tables, type, finalizer);
   uint32_t at = tables.firstPatternCarrier;
   while (at != kNone && (tables.carriers[at].type != type ||
                          tables.strings.view(tables.carriers[at].finalizer) != finalizer))
@@ -145,18 +245,10 @@ uint32_t acquirePattern(Tables& tables, uint32_t type, std::string_view finalize
     carrier.type = type;
     carrier.finalizer = tables.strings.add(finalizer);
     carrier.isPattern = true;
-    carrier.nextInType = tables.firstPatternCarrier;
     acquireType(tables, type);
     number = tables.carriers.add(carrier);
-    if (carrier.nextInType != kNone) tables.carriers.write(carrier.nextInType).previousInType = number;
-    tables.firstPatternCarrier = number;
-    for (uint32_t at = 0; at < tables.classes.slots(); ++at) {
-      const ObjectClass& objectClass = tables.classes[at];
-      if ((objectClass.flags & ObjectClass::kPresent) == 0 || !meansClass(tables, carrier, objectClass))
-        continue;
-      join(tables, at, number);
-      tables.carriers.write(number).holders += objectClass.objects;
-    }
+    link(tables, number);
+    collect(tables, number);
   }
   ++tables.carriers.write(number).uses;
   return number;
@@ -171,13 +263,7 @@ void releasePattern(Tables& tables, uint32_t carrier) {
     record.firstMembership = tables.memberships[first].nextInCarrier;
     leave(tables, first);
   }
-  if (record.previousInType != kNone) {
-    tables.carriers.write(record.previousInType).nextInType = record.nextInType;
-  } else {
-    tables.firstPatternCarrier = record.nextInType;
-  }
-  if (record.nextInType != kNone)
-    tables.carriers.write(record.nextInType).previousInType = record.previousInType;
+  unlink(tables, carrier);
   tables.strings.release(record.finalizer);
   releaseType(tables, record.type);
   tables.carriers.release(carrier);
@@ -189,6 +275,7 @@ void joinPatterns(Tables& tables, uint32_t objectClass) {
     if (meansClass(tables, tables.carriers[pattern], tables.classes[objectClass]))
       join(tables, objectClass, pattern);
   }
+  joinWanted(tables, objectClass);
 }
 
 }  // namespace lastout::graph

@@ -51,8 +51,8 @@ struct Extra {
   uint32_t nextOfUid = kNone;
 };
 
-// Objects that share type, namespace and finalizers. Counting and enumerating by class makes every implied
-// edge free.
+// Objects that share type, namespace, finalizers and references. Counting and enumerating by class makes
+// every implied edge free.
 struct ObjectClass {
   static constexpr uint8_t kPresent =
       1;  // its objects are; classes of absent ones are in no list and not counted
@@ -72,8 +72,8 @@ struct ObjectClass {
   uint8_t flags = 0;
 };
 
-// All objects of one type with one finalizer; or, if it is a pattern (kube/patterns.h), all that the type's
-// or the finalizer's text means.
+// All objects of one type with one finalizer, or one reference (kube/object_references.h); or, if it is a
+// pattern (kube/patterns.h), all that the type's or the finalizer's text means.
 struct Carrier {
   uint32_t type = kNone;
   StringId finalizer = kEmptyString;
@@ -89,7 +89,7 @@ struct Carrier {
   bool isPattern = false;
 };
 
-// One finalizer of one class; behind these, one for each pattern that means any of them.
+// One finalizer, or reference, of one class; behind these, one for each pattern that means any of them.
 struct Membership {
   uint32_t objectClass = kNone;
   uint32_t carrier = kNone;
@@ -216,7 +216,7 @@ struct Requirement {
 struct Tables {
   uint64_t hashSeed = kHashOdd;  // what all hashes of names begin with
   uint32_t firstPatternType = kNone;
-  uint32_t firstPatternCarrier = kNone;
+  uint32_t firstPatternCarrier = kNone;  // but for wanted references
   StringArena strings;
   Pool<Node> nodes;
   Pool<Extra> extras;
@@ -237,6 +237,7 @@ struct Tables {
   HashIndex nodesByUid;  // present ones with a uid; of those that share one, the first
   HashIndex classIndex;
   HashIndex carrierIndex;
+  HashIndex wantedIndex;  // carriers of wanted references, by type and name (kube/object_references.h)
   HashIndex typeIndex;
   HashIndex namespaceIndex;
   HashIndex ownersByUid;

@@ -7,6 +7,7 @@
 
 #include "kube/messages.h"
 #include "kube/names.h"
+#include "kube/object_references.h"
 #include "kube/patterns.h"
 #include "kube/read_meta.h"
 #include "kube/well_known.h"
@@ -117,8 +118,8 @@ Result<std::vector<Value>> flatten(std::vector<Value> documents, std::string_vie
 }  // namespace
 
 bool hasFinalizer(const ObjectMeta& meta, std::string_view named) {
-  return std::ranges::any_of(meta.finalizers,
-                             [&](const std::string& one) { return meansFinalizer(named, one); });
+  const std::vector<std::string>& carried = isWantedReference(named) ? meta.references : meta.finalizers;
+  return std::ranges::any_of(carried, [&](const std::string& one) { return meansFinalizer(named, one); });
 }
 
 std::string groupOf(std::string_view apiVersion) {

@@ -35,6 +35,8 @@ struct ObjectMeta {
   std::optional<int64_t> deletionGracePeriodSeconds;
   int64_t generation = 0;
   std::vector<std::string> finalizers;
+  // What it names in those fields that somebody asks about (kube/object_references.h); in no manifest.
+  std::vector<std::string> references;
   std::vector<OwnerReference> ownerReferences;
   Labels labels;
   Labels annotations;
@@ -49,7 +51,8 @@ struct Object {
   std::string file;  // where it was read from; empty when from no file
 };
 
-// Returns true if it carries a finalizer that is meant, by name or by pattern (kube/patterns.h).
+// Returns true if it carries a finalizer that is meant, by name or by pattern (kube/patterns.h), or has a
+// reference that is wanted.
 bool hasFinalizer(const ObjectMeta& meta, std::string_view named);
 
 // The group of an apiVersion: "apps" of "apps/v1", "" of "v1".

@@ -1,6 +1,7 @@
 #include "kube/patterns.h"
 
 #include "kube/names.h"
+#include "kube/object_references.h"
 
 namespace lastout::kube {
 namespace {
@@ -9,16 +10,17 @@ constexpr std::string_view kBelow = "*.";
 
 }  // namespace
 
-bool isFinalizerPattern(std::string_view text) { return text.ends_with('*'); }
+bool isFinalizerPattern(std::string_view text) { return text.ends_with('*') || isWantedReference(text); }
 
 bool isValidFinalizerPattern(std::string_view pattern) {
-  if (!isFinalizerPattern(pattern) || pattern.find('/') == std::string_view::npos) return false;
+  if (!pattern.ends_with('*') || pattern.find('/') == std::string_view::npos) return false;
   std::string example(pattern);
   example.back() = 'x';
   return isQualifiedName(example);
 }
 
 bool meansFinalizer(std::string_view named, std::string_view finalizer) {
+  if (isWantedReference(named)) return meansReference(named, finalizer);
   return isFinalizerPattern(named) ? finalizer.starts_with(named.substr(0, named.size() - 1))
                                    : finalizer == named;
 }

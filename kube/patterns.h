@@ -8,7 +8,8 @@
 
 namespace lastout::kube {
 
-// A finalizer's name, or all that begin as a text that ends in `*`: "example.com/clean-*".
+// A finalizer's name, or all that begin as a text that ends in `*`: "example.com/clean-*". A wanted reference
+// (kube/object_references.h) is a pattern, too: of references, which are carried as finalizers are.
 bool isFinalizerPattern(std::string_view text);
 // Returns true if `pattern` is a pattern that finalizers of one domain may match: "example.com/*", not "*".
 bool isValidFinalizerPattern(std::string_view pattern);

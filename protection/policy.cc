@@ -33,27 +33,6 @@ const kube::ResourceType& deletionPolicyResource() {
   return *kube::ResourceMap::builtIn().find(deletionPolicyType());
 }
 
-const kube::Value* FieldPath::in(const kube::Value& object) const {
-  const kube::Value* at = &object;
-  for (const std::string& key : keys) {
-    at = at->find(key);
-    if (at == nullptr) return nullptr;
-  }
-  return at->isNull() ? nullptr : at;
-}
-
-std::string_view FieldPath::textIn(const kube::Value& object) const {
-  const kube::Value* value = in(object);
-  const std::string* text = value == nullptr ? nullptr : value->asString();
-  return text == nullptr ? std::string_view() : *text;
-}
-
-std::string toString(const FieldPath& path) {
-  std::string text;
-  for (const std::string& key : path.keys) text += (text.empty() ? "" : ".") + key;
-  return text;
-}
-
 bool ResourcePattern::matches(const kube::GroupResource& type) const {
   return (group == "*" || group == type.group) && (resource == "*" || resource == type.resource);
 }

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "kube/field_path.h"
 #include "kube/object.h"
 #include "kube/resource_map.h"
 #include "kube/selector.h"
@@ -22,17 +23,8 @@ inline constexpr std::string_view kPolicyKind = "DeletionPolicy";
 kube::GroupResource deletionPolicyType();            // deletionpolicies.lastout.dev
 const kube::ResourceType& deletionPolicyResource();  // the same, as it is served
 
-// "spec.instanceRef.name": the keys from the top of an object. No key contains a dot.
-struct FieldPath {
-  std::vector<std::string> keys;
-
-  // Returns the value there; nullptr: some key of the path is missing, or the value is null.
-  const kube::Value* in(const kube::Value& object) const;
-  // Returns the text there; empty: as in(), or it is no text.
-  std::string_view textIn(const kube::Value& object) const;
-  friend bool operator==(const FieldPath&, const FieldPath&) = default;
-};
-std::string toString(const FieldPath& path);  // "spec.instanceRef.name"
+// The keys from the top of an object. In a policy no key contains a dot.
+using kube::FieldPath;
 
 // A type, or several: each part may be "*".
 struct ResourcePattern {

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "kube/object_references.h"
 #include "kube/well_known.h"
 
 namespace lastout::prove {
@@ -300,6 +301,9 @@ std::string TableWriter::met(const Criterion& criterion) const {
       if (!isAbout(*finalizer, key)) continue;
       for (const std::string& carried : names_.finalizersMeantBy(finalizer->finalizerName))
         any.push_back("object[" + names_.slot(slot) + "].finalizers[" + carried + "]");
+    } else if (const auto* reference = std::get_if<criticalservice::ReferenceCriterion>(&criterion)) {
+      if (key.type == reference->type && kube::namesAny(model_.slots[slot].references, reference->reference))
+        any.push_back(present(slot));
     } else if (key.type == criticalservice::typeOf(criterion)) {
       any.push_back(present(slot));
     }

@@ -4,9 +4,11 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cluster/unwritten.h"
 #include "kube/builtin_types.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 #include "replay/controller_needs.h"
 #include "replay/goal.h"
@@ -272,6 +274,20 @@ class Compiler {
     add(std::move(built), cluster::ClientStep::Verb::SetFinalizers, slot, step.where);
   }
 
+  // Returns true if the object would name others than before in a field that a criterion asks about: the
+  // machine takes that to stay.
+  bool changesReferences(const kube::Object& manifest, const kube::Value& merge) const {
+    criticalservice::FieldsByType asked;
+    for (const criticalservice::CriticalService& service : out_.model.serviceSpecs)
+      criticalservice::addFields(service, asked);
+    if (!asked.contains(manifest.key.type)) return false;
+    kube::Json after = kube::toJson(manifest.content);
+    after.merge_patch(kube::Json(kube::toJson(merge)));
+    kube::Object patched = manifest;
+    patched.content = kube::fromJson(after);
+    return criticalservice::referencesOf(patched, asked) != criticalservice::referencesOf(manifest, asked);
+  }
+
   // Returns false if the object cannot be patched so. Fields mean something to policies alone: of another
   // type than a custom one the machine would have to know them, too.
   bool addMerge(const ScenarioStep& step, Slot slot, cluster::FormChange& change) {
@@ -289,6 +305,14 @@ class Compiler {
                           info.key.type != protection::deletionPolicyType();
     if (hasFields && !isCustom) {
       wrongObject(step, slot, "merge", "a custom resource: of others a merge has metadata alone");
+      return false;
+    }
+    if (changesReferences(**manifest, step.merge)) {
+      fail({"merge: it changes which objects " + out_.model.name(slot) +
+                " names in a field that a criterion asks about, which scenarios do not follow",
+            {},
+            {}},
+           step.where);
       return false;
     }
     change.merge = step.merge;

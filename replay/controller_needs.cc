@@ -18,25 +18,15 @@ using cluster::RemovalNeeds;
 using cluster::Slot;
 
 // Flux's convention, which its Kustomizations and HelmReleases follow, and others after it.
-const FieldPath& usualAccountField() {
-  static const FieldPath kPath{.keys = {"spec", "serviceAccountName"}, .text = "spec.serviceAccountName"};
+const kube::FieldPath& usualAccountField() {
+  static const kube::FieldPath kPath{.keys = {"spec", "serviceAccountName"},
+                                     .text = "spec.serviceAccountName"};
   return kPath;
 }
 
-// Of a list each item counts.
-void addTexts(const kube::Value& value, std::span<const std::string> path, std::vector<std::string>& texts) {
-  if (const kube::Value::List* list = value.asList()) {
-    for (const kube::Value& item : *list) addTexts(item, path, texts);
-  } else if (!path.empty()) {
-    if (const kube::Value* next = value.find(path.front())) addTexts(*next, path.subspan(1), texts);
-  } else if (const std::string* text = value.asString(); text != nullptr && !text->empty()) {
-    texts.push_back(*text);
-  }
-}
-
-std::vector<std::string> textsIn(const kube::Object& object, const FieldPath& path) {
+std::vector<std::string> textsIn(const kube::Object& object, const kube::FieldPath& path) {
   std::vector<std::string> texts;
-  addTexts(object.content, path.keys, texts);
+  kube::addTexts(object.content, path.keys, texts);
   return texts;
 }
 
@@ -106,7 +96,7 @@ ControllerNeeds::ControllerNeeds(const cluster::Model& model,
 }
 
 std::vector<std::string> ControllerNeeds::namesAt(const kube::ObjectKey& object,
-                                                  const FieldPath& path) const {
+                                                  const kube::FieldPath& path) const {
   const auto manifest = manifests_.find(object);
   return manifest == manifests_.end() ? std::vector<std::string>() : textsIn(*manifest->second, path);
 }

@@ -41,7 +41,7 @@ class ControllerNeeds {
  private:
   std::vector<kube::ObjectPattern> wanted(const ControllerNeed& need, const kube::ObjectKey& object) const;
   std::vector<cluster::Slot> matches(const kube::ObjectPattern& pattern, cluster::Slot but) const;
-  std::vector<std::string> namesAt(const kube::ObjectKey& object, const FieldPath& path) const;
+  std::vector<std::string> namesAt(const kube::ObjectKey& object, const kube::FieldPath& path) const;
   std::vector<std::vector<cluster::Slot>> slotsOf(const criticalservice::WritingRights::Ways& ways) const;
   std::optional<criticalservice::WritingRights::Account> accountOf(cluster::Slot runsIn) const;
   // As of criticalservice::updatedToRemove().

@@ -18,6 +18,7 @@ kube::ObjectMeta metaOf(const cluster::Model& model, Slot slot, const cluster::O
   meta.uid = uidOf(slot);
   if (object.terminating()) meta.deletionTimestamp = 1;
   meta.finalizers = metadataFinalizers(info, object.finalizers);
+  meta.references = info.references;
   for (size_t i = 0; i < info.owners.size(); ++i) {
     const cluster::OwnerState owner = object.owner(i);
     if (owner == cluster::OwnerState::None || info.owners[i].owner == cluster::kNone) continue;

@@ -29,6 +29,7 @@ class GraphBuilder {
   explicit GraphBuilder(const Manifests& manifests) : manifests_(manifests) {}
 
   tl::expected<ManifestGraph, kube::Errors> build() {
+    findFields();
     addObjects();
     addCriticalServices();
     addPolicies();
@@ -40,10 +41,21 @@ class GraphBuilder {
   }
 
  private:
+  // What criteria ask about, before the objects are read. One that cannot be understood is told of later.
+  void findFields() {
+    for (const kube::Object* object : allObjects()) {
+      if (object->key.type != criticalservice::criticalServiceType()) continue;
+      if (const auto service = criticalservice::parse(*object, manifests_.types))
+        criticalservice::addFields(*service, fields_);
+    }
+  }
+
   void upsert(const kube::Object& object) {
     // An object by itself counts before one inside a work.
     if (!seen_.insert(object.key).second) return;
-    result_.graph.upsert(result_.graph.internType(object.key.type), object.meta);
+    kube::ObjectMeta meta = object.meta;
+    meta.references = criticalservice::referencesOf(object, fields_);
+    result_.graph.upsert(result_.graph.internType(object.key.type), meta);
     finder_.put(object);
     if (object.key.type == criticalservice::criticalServiceType()) services_.push_back(&object);
   }
@@ -237,6 +249,7 @@ class GraphBuilder {
   std::unordered_set<kube::GroupResource> types_;
   std::vector<const kube::Object*> services_;
   criticalservice::DependencyFinder finder_;
+  criticalservice::FieldsByType fields_;
 };
 
 }  // namespace

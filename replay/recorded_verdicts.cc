@@ -183,15 +183,38 @@ tl::expected<void, kube::Errors> RecordedCluster::watch(const RecordedEvent& eve
   } else if (event.key.type == criticalservice::criticalServiceType()) {
     return view_.guard(asGuardedThen(event.object));
   } else {
-    view_.tell(event.object);
+    kube::Object object = event.object;
+    object.meta.references = criticalservice::referencesOf(object, fields_);
+    view_.tell(object);
   }
   return {};
 }
 
+namespace {
+
+// A CriticalService may be told after the objects that it asks about.
+tl::expected<criticalservice::FieldsByType, kube::Errors> fieldsIn(const std::string& path) {
+  auto reader = RecordingReader::open(path);
+  if (!reader) return tl::unexpected(kube::Errors{std::move(reader.error())});
+  criticalservice::FieldsByType fields;
+  for (;;) {
+    auto event = reader->next();
+    if (!event) return tl::unexpected(std::move(event.error()));
+    if (!*event) return fields;
+    if ((*event)->key.type != criticalservice::criticalServiceType() || (*event)->deleted) continue;
+    if (const auto service = criticalservice::parseStanding((*event)->object))
+      criticalservice::addFields(*service, fields);
+  }
+}
+
+}  // namespace
+
 tl::expected<ScenarioReport, kube::Errors> replayRecording(const std::string& path, kube::Errors& warnings) {
+  auto fields = fieldsIn(path);
+  if (!fields) return tl::unexpected(std::move(fields.error()));
   auto reader = RecordingReader::open(path);
   if (!reader) return tl::unexpected(kube::Errors{reader.error()});
-  RecordedCluster cluster;
+  RecordedCluster cluster(std::move(*fields));
   Report report(path);
   for (;;) {
     auto event = reader->next();

@@ -16,6 +16,9 @@ namespace lastout::replay {
 // CriticalServices name; a type that it never shows has no objects.
 class RecordedCluster {
  public:
+  // `fields`: those that CriticalServices ask about at any time.
+  explicit RecordedCluster(criticalservice::FieldsByType fields = {}) : fields_(std::move(fields)) {}
+
   // What lastout says where a verdict on a DELETE was recorded.
   struct ExplainedVerdict {
     admission::Verdict verdict;
@@ -32,6 +35,7 @@ class RecordedCluster {
   tl::expected<void, kube::Errors> watch(const RecordedEvent& event);
 
   admission::ClusterView view_;
+  const criticalservice::FieldsByType fields_;
 };
 
 // Returns the recording as a report with an outcome for each verdict, which holds if lastout's verdict is the

@@ -35,17 +35,11 @@ struct EventReference {
   std::string text;  // the whole of it
 };
 
-// A field of an object: the keys that lead to it. Where it leads through a list, each item counts.
-struct FieldPath {
-  std::vector<std::string> keys;
-  std::string text;  // as written
-};
-
 // Objects that a controller needs, or waits for, before it removes its finalizer from an object.
 struct ControllerNeed {
-  ScenarioReference of;            // what is meant; of a type alone, any object of it
-  bool inSameNamespace = false;    // only in the namespace of the object (of a Namespace: in itself)
-  std::optional<FieldPath> named;  // only those whose name this field of the object has
+  ScenarioReference of;                  // what is meant; of a type alone, any object of it
+  bool inSameNamespace = false;          // only in the namespace of the object (of a Namespace: in itself)
+  std::optional<kube::FieldPath> named;  // only those whose name this field of the object has
 };
 
 // Somebody's finalizer controller.
@@ -59,7 +53,7 @@ struct ScenarioController {
   std::vector<ControllerNeed> waitsFor;  // of these, no object may be there any more
   // The field of an object that names the ServiceAccount of its namespace by which the controller acts on it.
   // Absent: not written; without keys: none.
-  std::optional<FieldPath> actsAs;
+  std::optional<kube::FieldPath> actsAs;
   std::chrono::milliseconds takes{1000};
   bool isCandidate = false;  // its evidence may be true of several, of which nothing tells which it is
   std::vector<kube::ObjectKey> setOn;  // of a candidate: objects on which it set the finalizer, as they say

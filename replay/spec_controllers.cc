@@ -9,23 +9,6 @@ namespace {
 
 constexpr std::string_view kSameNamespace = "same namespace";
 
-// "spec.projectRef.name", "metadata.labels.example\.com/project"; nullopt: a key is empty.
-std::optional<FieldPath> parseFieldPath(const std::string& text) {
-  FieldPath path{.keys = {""}, .text = text};
-  for (size_t i = 0; i < text.size(); ++i) {
-    const bool isEscaped = text[i] == '\\' && i + 1 < text.size();
-    if (isEscaped) ++i;
-    if (!isEscaped && text[i] == '.')
-      path.keys.emplace_back();
-    else
-      path.keys.back() += text[i];
-  }
-  for (const std::string& key : path.keys) {
-    if (key.empty()) return std::nullopt;
-  }
-  return path;
-}
-
 class ControllerReader {
  public:
   ControllerReader(Scenario& scenario, kube::Errors& errors) : scenario_(scenario), errors_(errors) {}
@@ -143,9 +126,9 @@ class ControllerReader {
                       " has its name already; write the type alone, and the field that has the name");
   }
 
-  std::optional<FieldPath> readPath(kube::Fields& fields, std::string_view key) {
+  std::optional<kube::FieldPath> readPath(kube::Fields& fields, std::string_view key) {
     const std::string text = fields.string(key).value_or("");
-    auto path = parseFieldPath(text);
+    auto path = kube::parseFieldPath(text);
     if (!path && fields.any(key)->asString() != nullptr)
       fields.fail(key, fields.pathOf(key) + ": write a field of the object, as in spec.projectRef.name");
     return path;

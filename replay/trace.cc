@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
 
 #include "cluster/transition.h"
 #include "cluster/users.h"
@@ -50,7 +52,7 @@ class Tracer {
         known_(model_.slots.size()),
         born_(model_.slots.size()),
         deletedAt_(model_.slots.size()) {
-    noteConversions();
+    noteSources();
   }
 
   std::string run() {
@@ -305,18 +307,24 @@ class Tracer {
     if (converts) object["spec"]["guard"]["dependencies"] = "Auto";
   }
 
-  // What names other objects, where some provider is to be found out that converts objects.
-  void noteConversions() {
-    const bool any = std::ranges::any_of(model_.serviceSpecs, [](const auto& service) {
+  // What names other objects, where some provider is to be found out that converts objects, or a criterion
+  // asks about that.
+  void noteSources() {
+    const bool anyConverts = std::ranges::any_of(model_.serviceSpecs, [](const auto& service) {
       return service.criteria.size() > criticalservice::writtenCriteria(service).size();
     });
-    if (!any) return;
-    const auto note = [this](const std::vector<kube::Object>& objects) {
+    criticalservice::FieldsByType asked;
+    for (const auto& service : model_.serviceSpecs) criticalservice::addFields(service, asked);
+    const auto note = [&](const std::vector<kube::Object>& objects) {
       for (const kube::Object& object : objects) {
-        if (criticalservice::DependencyFinder().put(object).empty()) continue;
-        sources_.emplace(object.key, &object);
+        const bool tells = anyConverts && !criticalservice::DependencyFinder().put(object).empty();
+        if (tells || asked.contains(object.key.type)) sources_.emplace(object.key, &object);
       }
     };
+    for (const auto& [type, all] : asked) {
+      for (const kube::ReferenceFields& fields : all) copied_.insert(fields.name.keys.front());
+    }
+    copiesAnnotations_ = copied_.erase("metadata") > 0;
     note(ready_.scenario.objects);
     for (const cluster::WorkSpec& work : ready_.scenario.works) note(work.manifests);
     note(ready_.scenario.later);
@@ -325,7 +333,9 @@ class Tracer {
   void addReferences(const kube::ObjectKey& key, OrderedJson& object) const {
     const auto source = sources_.find(key);
     if (source == sources_.end()) return;
-    for (const char* field : {"spec", "subjects", "roleRef"}) {
+    if (copiesAnnotations_ && !source->second->meta.annotations.empty())
+      object["metadata"]["annotations"] = OrderedJson(source->second->meta.annotations);
+    for (const std::string& field : copied_) {
       if (const kube::Value* value = source->second->content.find(field))
         object[field] = kube::toJson(*value);
     }
@@ -348,10 +358,13 @@ class Tracer {
   cluster::Machine machine_;
   DenialCache denials_;
   Names names_;
-  std::map<kube::ObjectKey, const kube::Object*> sources_;  // that dependencies are found in
-  std::vector<cluster::ObjectState> known_;                 // as a watcher saw each object last
-  std::vector<uint32_t> born_;                              // how often each was created during the run
-  std::vector<std::chrono::milliseconds> deletedAt_;        // when each was last marked deleted
+  // Objects that dependencies and references are found in, and which of their members.
+  std::map<kube::ObjectKey, const kube::Object*> sources_;
+  std::set<std::string> copied_ = {"spec", "subjects", "roleRef"};
+  bool copiesAnnotations_ = false;
+  std::vector<cluster::ObjectState> known_;           // as a watcher saw each object last
+  std::vector<uint32_t> born_;                        // how often each was created during the run
+  std::vector<std::chrono::milliseconds> deletedAt_;  // when each was last marked deleted
   std::string out_;
 };
 

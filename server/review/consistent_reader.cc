@@ -9,6 +9,7 @@
 #include "client/metadata_stream.h"
 #include "client/status.h"
 #include "kube/api_calls.h"
+#include "kube/object_references.h"
 #include "kube/patterns.h"
 #include "kube/value.h"
 #include "kube/well_known.h"
@@ -53,9 +54,20 @@ bool mayHold(const ConsistentReader::Conditions& sought, std::string_view object
   if (object.find('\\') != std::string_view::npos) return true;
   return std::ranges::any_of(sought, [&](const Condition& condition) {
     std::string_view sign = condition.finalizer;
-    if (kube::isFinalizerPattern(sign)) sign.remove_suffix(1);
+    if (kube::isWantedReference(sign))
+      sign = kube::nameIn(sign);
+    else if (kube::isFinalizerPattern(sign))
+      sign.remove_suffix(1);
     return condition.kind != Condition::Kind::Finalizer || object.find(sign) != std::string_view::npos;
   });
+}
+
+std::set<kube::ReferenceFields> fieldsOf(const ConsistentReader::Conditions& sought) {
+  std::set<kube::ReferenceFields> fields;
+  for (const Condition& condition : sought)
+    if (kube::isWantedReference(condition.finalizer))
+      fields.insert(kube::wantedReferenceOf(condition.finalizer).fields);
+  return fields;
 }
 
 // The namespace whose list has every object that may hold one of the conditions; empty: they may be in any.
@@ -133,7 +145,7 @@ kube::Result<std::vector<kube::Object>> ConsistentReader::readObjects(const kube
   };
   const auto served = view_.find(type);
   if (!served) return failed(unread("the API server does not serve " + toString(type)));
-  const Reading all{client::Content::Whole, [](std::string_view) { return true; },
+  const Reading all{client::Content::Whole, true, [](std::string_view) { return true; },
                     [&](client::StreamedObject object) {
                       objects.push_back(client::toObject(std::move(object), *served));
                       return true;
@@ -154,7 +166,7 @@ kube::Result<void> ConsistentReader::readTypes(const Condition& condition, TimeP
   if (!definitions) return tl::unexpected(unread("the API server does not serve CRDs"));
   const std::vector<kube::GroupResource> told = view_.wanted();
   bool isUntold = false;
-  const Reading names{client::Content::Metadata, [](std::string_view) { return true; },
+  const Reading names{client::Content::Metadata, false, [](std::string_view) { return true; },
                       [&](client::StreamedObject object) {
                         const kube::GroupResource type = kube::definedBy(object.meta.name);
                         isUntold =
@@ -239,17 +251,20 @@ kube::Result<ConsistentReader::Page> ConsistentReader::seekOnPage(const kube::Re
                                                                   const Place& place, Conditions& sought,
                                                                   TimePoint deadline,
                                                                   const Found& found) const {
-  return readPage(
-      type, place, deadline,
-      {client::Content::Metadata, [&](std::string_view object) { return mayHold(sought, object); },
-       [&](const client::StreamedObject& object) {
-         std::erase_if(sought, [&](const Condition& condition) {
-           if (!holds(condition, object.meta)) return false;
-           found(condition, {type.type, object.meta});
-           return true;
-         });
-         return !sought.empty();
-       }});
+  const std::set<kube::ReferenceFields> fields = fieldsOf(sought);
+  return readPage(type, place, deadline,
+                  {fields.empty() ? client::Content::Metadata : client::Content::Whole, false,
+                   [&](std::string_view object) { return mayHold(sought, object); },
+                   [&](client::StreamedObject object) {
+                     object.meta.references =
+                         kube::referencesIn(object.content, object.meta.namespaceName, fields);
+                     std::erase_if(sought, [&](const Condition& condition) {
+                       if (!holds(condition, object.meta)) return false;
+                       found(condition, {type.type, object.meta});
+                       return true;
+                     });
+                     return !sought.empty();
+                   }});
 }
 
 // All pages of one list are of one moment. It is no page of an ObjectClient: what is not sought is passed
@@ -290,8 +305,7 @@ kube::Result<ConsistentReader::Page> ConsistentReader::readPage(const kube::Reso
                                  toString(client::statusOfAnswer(answer->status, refusal))));
   auto end = list.finish();
   if (!end) return tl::unexpected(std::move(end.error()));
-  if (!left.empty() && reading.content != client::Content::Whole)
-    return tl::unexpected(unread(std::move(left)));
+  if (!left.empty() && !reading.passesOverUnread) return tl::unexpected(unread(std::move(left)));
   Page page;
   if (end->remaining && *end->remaining >= 0)
     page.objects = list.items() + static_cast<uint64_t>(*end->remaining);

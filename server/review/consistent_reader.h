@@ -60,10 +60,10 @@ class ConsistentReader {
   kube::Result<bool> isAggregated(const std::string& group, TimePoint deadline) const;
   bool isUndefined(const kube::GroupResource& type, int status, TimePoint deadline) const;
   kube::Result<void> readUnserved(const kube::GroupResource& type, TimePoint deadline) const;
-  // What to read of the objects of a list. Whole ones that cannot be read are passed over; otherwise that
-  // fails.
+  // What to read of the objects of a list.
   struct Reading {
     client::Content content = client::Content::Metadata;
+    bool passesOverUnread = false;                            // otherwise one that cannot be read fails
     client::ListStream::Wants wants;                          // false: the object is not read
     std::function<bool(client::StreamedObject object)> take;  // false: it has seen enough
   };

@@ -27,6 +27,12 @@ bool isAnyOf(const Types& types, const kube::GroupResource& named) {
                              [&](const kube::GroupResource& type) { return kube::meansType(named, type); });
 }
 
+bool namesFields(const criticalservice::CriticalService& service) {
+  return std::ranges::any_of(service.criteria, [](const criticalservice::Criterion& criterion) {
+    return std::holds_alternative<criticalservice::ReferenceCriterion>(criterion);
+  });
+}
+
 bool namesGroups(const criticalservice::CriticalService& service) {
   return std::ranges::any_of(service.criteria, [](const criticalservice::Criterion& criterion) {
     return kube::isTypePattern(criticalservice::typeOf(criterion));
@@ -53,7 +59,12 @@ LiveView::LiveView(LiveViewOptions options)
          return former == scopes_.end() ? std::nullopt : std::optional(former->second);
        },
        .isServed = [this](std::string_view group) LASTOUT_REQUIRES_SHARED(mutex_) { return isServed(group); },
-       .all = [this]() LASTOUT_REQUIRES_SHARED(mutex_) { return typesThere(); }});
+       .all = [this]() LASTOUT_REQUIRES_SHARED(mutex_) { return typesThere(); },
+       .kindOf =
+           [this](const auto& type) LASTOUT_REQUIRES_SHARED(mutex_) {
+             const kube::ResourceType* known = types_.find(type);
+             return known == nullptr ? std::string() : known->kind;
+           }});
   const auto note = [this](admission::Weakening news)
                         LASTOUT_REQUIRES(mutex_) { weakened_.push_back(std::move(news)); };
   if (options_.weakened) view_.observe(note);
@@ -106,9 +117,10 @@ void LiveView::redefined(const kube::GroupResource& type) {
 
 void LiveView::upsert(const kube::ResourceType& type, client::StreamedObject object, TimePoint now) {
   const bool isRead = object.unread.empty();
-  const kube::Object told = client::toObject(std::move(object), type);
+  kube::Object told = client::toObject(std::move(object), type);
   if (type.type == criticalservice::criticalServiceType()) return guard(told);
   kube::WriterLock lock(mutex_);
+  told.meta.references = criticalservice::referencesOf(told, keptFields_);
   if (isRead || !view_.graph().find(told.key)) note(told, now);
   const std::vector<admission::Weakening> weakened = std::exchange(weakened_, {});
   lock.unlock();
@@ -117,13 +129,19 @@ void LiveView::upsert(const kube::ResourceType& type, client::StreamedObject obj
 
 void LiveView::guard(const kube::Object& told) {
   kube::WriterLock lock(mutex_);
+  const criticalservice::CriticalService* former = view_.service(told.key.name);
+  const bool askedBefore = former != nullptr && namesFields(*former);
   const auto guarded = view_.guard(told);
   const criticalservice::CriticalService* service = view_.service(told.key.name);
+  if (askedBefore)
+    noteFields();
+  else if (service != nullptr)
+    criticalservice::addFields(*service, askedFields_);
   const bool guards = service != nullptr;
   const bool isBlind =
       guards && !service->notUnderstood.empty() && service->meta.resourceVersion == told.meta.resourceVersion;
   // Nobody may have followed the types of its groups until now, so what was known of these no longer counts.
-  if (guards && namesGroups(*service)) settleAll(settledAt_);
+  if (guards && (namesGroups(*service) || namesFields(*service))) settleAll(settledAt_);
   const std::vector<admission::Weakening> weakened = std::exchange(weakened_, {});
   lock.unlock();
   tellOfWeakening(weakened);
@@ -137,7 +155,7 @@ void LiveView::guard(const kube::Object& told) {
 
 void LiveView::note(const kube::Object& told, TimePoint now) {
   const bool isNew = !view_.graph().find(told.key);
-  if (told.content.isNull())
+  if (told.content.isNull() || fieldsAlone_.contains(told.key.type))
     view_.upsert(told.key.type, told.meta);
   else
     view_.tell(told);
@@ -159,12 +177,31 @@ void LiveView::remove(const kube::GroupResource& type, const client::Removed& ob
   if (type == criticalservice::criticalServiceType()) problems_.note(object.name, "");
   const kube::WriterLock lock(mutex_);
   view_.remove({type, object.namespaceName, object.name}, object.uid);
+  if (type == criticalservice::criticalServiceType() && !askedFields_.empty()) noteFields();
   finalizerAges_.remove({type, object.namespaceName, object.name});
   if (type == manifestwork::appliedManifestWorkType()) recorded_.erase(object.name);
   if (type != kube::kCustomResourceDefinitions) return;
   const kube::GroupResource defined = kube::definedBy(object.name);
   scopes_.erase(defined);
   redefined(defined);
+}
+
+// Collects again all fields that criteria ask about.
+void LiveView::noteFields() {
+  askedFields_.clear();
+  for (const criticalservice::CriticalService* service : view_.services())
+    criticalservice::addFields(*service, askedFields_);
+}
+
+bool LiveView::keepFields(const kube::GroupResource& type, bool alone) {
+  const kube::WriterLock lock(mutex_);
+  keptFields_.erase(type);
+  fieldsAlone_.erase(type);
+  const auto asked = askedFields_.find(type);
+  if (asked == askedFields_.end()) return false;
+  keptFields_.insert(*asked);
+  if (alone) fieldsAlone_.insert(type);
+  return true;
 }
 
 void LiveView::know(const kube::GroupResource& type, const client::SyncStatus& knowledge, TimePoint now) {
@@ -205,6 +242,8 @@ void LiveView::forgetDefinitions() {
 void LiveView::forget(const kube::GroupResource& type, TimePoint now) {
   const kube::WriterLock lock(mutex_);
   watched_.erase(type);
+  keptFields_.erase(type);
+  fieldsAlone_.erase(type);
   view_.forget(type);
   finalizerAges_.forget(type);
   settleAll(now);
@@ -289,7 +328,10 @@ Knowledge LiveView::standingOfUnserved(const kube::GroupResource& type) const {
 
 void LiveView::settle(const kube::GroupResource& type, TimePoint now) {
   const auto found = watched_.find(type);
-  view_.know(type, found == watched_.end() ? standingOfUnserved(type) : standingOf(type, found->second, now));
+  Knowledge knowledge =
+      found == watched_.end() ? standingOfUnserved(type) : standingOf(type, found->second, now);
+  if (knowledge == Knowledge::Synced && lacksFieldsNow(type)) knowledge = Knowledge::Unknown;
+  view_.know(type, knowledge);
   noteReadiness(now);
 }
 

@@ -77,6 +77,13 @@ class LiveView {
   // Those of them whose objects tell what providers need or convert, or what works have applied: to be
   // followed with client::Content::References.
   std::set<kube::GroupResource> wantedWithReferences() const;
+  // Chooses what to keep, from now on, of each object of the type that is told: the fields that criteria ask
+  // about, and, unless these are kept `alone`, what client::Content::References has. Returns true if there
+  // are such fields: then the type has to be followed with client::Content::Whole.
+  bool keepFields(const kube::GroupResource& type, bool alone);
+  // Returns true if criteria ask about more than was kept: all objects have to be told once more, and the
+  // type counts as unknown until then.
+  bool lacksFields(const kube::GroupResource& type) const;
   // CriticalServices, CustomResourceDefinitions and Namespaces are known, and what providers need was known
   // once (hasReadDependencies()). Waits for nobody.
   bool isReady() const { return isReady_; }
@@ -151,6 +158,8 @@ class LiveView {
   std::set<kube::GroupResource> patternsNow() const LASTOUT_REQUIRES_SHARED(mutex_);
 
   void forgetDefinitions() LASTOUT_REQUIRES(mutex_);
+  bool lacksFieldsNow(const kube::GroupResource& type) const LASTOUT_REQUIRES_SHARED(mutex_);
+  void noteFields() LASTOUT_REQUIRES(mutex_);
   void noteReadiness(TimePoint now) LASTOUT_REQUIRES(mutex_);
   bool isUndecided() const LASTOUT_REQUIRES_SHARED(mutex_);
   ViewOfWorks works() const LASTOUT_REQUIRES_SHARED(mutex_) {
@@ -178,6 +187,9 @@ class LiveView {
   std::set<kube::GroupResource> undefined_ LASTOUT_GUARDED_BY(mutex_);
   // Whether types are namespaced that are served, or were when discovery of their group had no gap yet.
   std::map<kube::GroupResource, bool> scopes_ LASTOUT_GUARDED_BY(mutex_);
+  criticalservice::FieldsByType askedFields_ LASTOUT_GUARDED_BY(mutex_);  // by criteria
+  criticalservice::FieldsByType keptFields_ LASTOUT_GUARDED_BY(mutex_);   // of the types that are followed
+  std::set<kube::GroupResource> fieldsAlone_ LASTOUT_GUARDED_BY(mutex_);  // no other field of theirs is kept
   TimePoint settledAt_ LASTOUT_GUARDED_BY(mutex_);
   std::vector<admission::Weakening> weakened_ LASTOUT_GUARDED_BY(mutex_);  // by what is being told of
   // Since when all is known but, maybe, what providers need.

@@ -99,6 +99,18 @@ std::set<kube::GroupResource> LiveView::wantedWithReferences() const {
   return types;
 }
 
+bool LiveView::lacksFields(const kube::GroupResource& type) const {
+  const kube::ReaderLock lock(mutex_);
+  return lacksFieldsNow(type);
+}
+
+bool LiveView::lacksFieldsNow(const kube::GroupResource& type) const {
+  const auto asked = askedFields_.find(type);
+  if (asked == askedFields_.end()) return false;
+  const auto kept = keptFields_.find(type);
+  return kept == keptFields_.end() || !std::ranges::includes(kept->second, asked->second);
+}
+
 std::optional<kube::ResourceType> LiveView::find(const kube::GroupResource& type) const {
   const kube::ReaderLock lock(mutex_);
   const client::DiscoveredType* served = discovery_.find(type);

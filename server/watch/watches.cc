@@ -140,13 +140,16 @@ void Watches::reconsider() {
 void Watches::follow(const kube::ResourceType& type, client::Content content) {
   const std::string path = client::collectionPath(type);
   if (const auto found = followed_.find(type.type); found != followed_.end()) {
-    if (found->second.path == path && found->second.content >= content) return;
+    if (found->second.path == path && found->second.content >= content && !view_.lacksFields(type.type))
+      return;
     content = std::max(content, found->second.content);
     unfollow(type.type);  // another version is served now, or more of it is wanted
   }
+  const bool keepsFields = view_.keepFields(type.type, content == client::Content::Metadata);
+  const client::Content read = keepsFields ? client::Content::Whole : content;
   Followed followed{
       path, content,
-      std::make_unique<client::Watcher>(access_->newServer(), client::WatchedType{path, "", content},
+      std::make_unique<client::Watcher>(access_->newServer(), client::WatchedType{path, "", read},
                                         forOneMore(options_.watcher, options_.random), handlersFor(type))};
   followed.watcher->start();
   followed_.emplace(type.type, std::move(followed));

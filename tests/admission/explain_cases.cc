@@ -375,6 +375,69 @@ metadata: {name: one}
   cases.add("a type that the provider converts, and that cannot be listed", world, kDeployment);
 }
 
+// Objects that name the provider, or what it needs.
+void addReferences(Cases& cases) {
+  World world(R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: subnets.net.example.com}
+spec:
+  group: net.example.com
+  scope: Namespaced
+  names: {plural: subnets, kind: Subnet}
+  versions: [{name: v1, served: true, storage: true}]
+---
+apiVersion: lastout.dev/v1alpha1
+kind: CriticalService
+metadata: {name: main-network}
+spec:
+  provider: {resource: configmaps, namespace: shop, name: main}
+  guard: {dependencies: [{resource: secrets, namespace: shop, name: key}]}
+  criteria:
+  - type: Reference
+    reference: {group: net.example.com, resource: subnets, field: spec.networks.name}
+  - type: Reference
+    reference:
+      group: net.example.com
+      resource: subnets
+      field: spec.key
+      target: {resource: secrets, namespace: shop, name: key}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: main, namespace: shop}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: key, namespace: shop}
+---
+apiVersion: net.example.com/v1
+kind: Subnet
+metadata: {name: a, namespace: shop}
+spec: {networks: [{name: other}, {name: main}]}
+---
+apiVersion: net.example.com/v1
+kind: Subnet
+metadata: {name: main, namespace: bank}
+spec: {networks: [{name: main}], key: key}
+)");
+  constexpr std::string_view kNetwork = "configmaps/shop/main";
+  cases.add("an object that names the provider", world, kNetwork);
+  cases.add("the same, what the provider needs", world, "secrets/shop/key");
+  cases.add("the same, the object itself", world, "subnets.net.example.com/shop/a");
+  world.terminate("subnets.net.example.com/shop/a");
+  cases.add("the same, the object being deleted", world, kNetwork);
+  world.apply(
+      "apiVersion: net.example.com/v1\nkind: Subnet\nmetadata: {name: b, namespace: shop}\n"
+      "spec: {networks: [{name: main}], key: key}\n");
+  cases.add("several objects that name the provider, and one that names what it needs", world, kNetwork);
+  world.remove("subnets.net.example.com/shop/a");
+  world.remove("subnets.net.example.com/shop/b");
+  cases.add("none that names it", world, kNetwork);
+  world.know("subnets.net.example.com", graph::Knowledge::Forbidden);
+  cases.add("objects that may name it, and cannot be listed", world, kNetwork);
+}
+
 // spec.enforcement: Hold, and the finalizer on the provider.
 void addHeld(Cases& cases) {
   World world(kStory);
@@ -444,6 +507,7 @@ std::string explainCases() {
   addRoots(cases);
   addDependencies(cases);
   addConversion(cases);
+  addReferences(cases);
   addHeld(cases);
   addOthers(cases);
   return cases.text;

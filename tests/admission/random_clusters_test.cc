@@ -15,6 +15,7 @@
 #include "admission/explain.h"
 #include "admission/guard_index.h"
 #include "criticalservice/understanding.h"
+#include "kube/object_references.h"
 #include "tests/admission/types.h"
 #include "tests/support/by_the_document.h"
 
@@ -70,7 +71,7 @@ class Twin {
         if (chance(2)) plain_.types->namespaced[type] = type == kEngines;
       }
     }
-    for (size_t i = 0; i < 10 * wide_; ++i) upsert(PlainObject{anyObject(), anyFinalizers(), chance(3)});
+    for (size_t i = 0; i < 10 * wide_; ++i) upsert(anyPlainObject());
     for (const kube::GroupResource& type :
          {kServices, kNamespaces, kCrds, kDeployments, kEngines, kThings, kConfigMaps}) {
       if (!chance(6)) know(type, Knowledge::Synced);
@@ -93,6 +94,8 @@ class Twin {
 
   kube::ObjectKey anyObject();
   std::vector<std::string> anyFinalizers();
+  PlainObject anyPlainObject();
+  void addReference(CriticalService& service);
   kube::ObjectKey anyProvider();
   CriticalService anyService();
   void upsert(const PlainObject& object);
@@ -143,6 +146,49 @@ std::vector<std::string> Twin::anyFinalizers() {
   return finalizers;
 }
 
+// By a field with a namespace beside it, or by one without; of what is in namespaces and of what is not.
+kube::ReferenceFields fieldsOf(bool withNamespace) {
+  if (!withNamespace) return {*kube::parseFieldPath("spec.name"), std::nullopt, std::nullopt};
+  return {*kube::parseFieldPath("spec.ref.name"), kube::parseFieldPath("spec.ref.namespace"),
+          kube::parseFieldPath("spec.ref.kind")};
+}
+
+PlainObject Twin::anyPlainObject() {
+  PlainObject object{anyObject(), anyFinalizers(), chance(3)};
+  if (chance(2)) object.names.push_back({"spec.name", "", "", "", "", numbered("p", below(3))});
+  if (chance(2))
+    object.names.push_back({"spec.ref.name", "spec.ref.namespace", "spec.ref.kind",
+                            oneOf<std::string>({"", "Engine", "Deployment"}),
+                            chance(2) ? "" : numbered("n", below(3)), numbered("p", below(3))});
+  return object;
+}
+
+kube::Value contentOf(const PlainObject& object) {
+  kube::Value::Map spec;
+  for (const testing::PlainReference& one : object.names) {
+    if (one.namespaceField.empty()) {
+      spec.push_back({"name", {}, {one.name, {}}});
+      continue;
+    }
+    kube::Value::Map reference;
+    for (const auto& [key, text] :
+         {std::pair("name", one.name), {"namespace", one.namespaceName}, {"kind", one.kind}})
+      reference.push_back({key, {}, {text, {}}});
+    spec.push_back({"ref", {}, {std::move(reference), {}}});
+  }
+  kube::Value::Map content;
+  content.push_back({"spec", {}, {std::move(spec), {}}});
+  return {std::move(content), {}};
+}
+
+void Twin::addReference(CriticalService& service) {
+  criticalservice::ReferenceCriterion criterion{
+      oneOf<kube::GroupResource>({kThings, kConfigMaps}),
+      {fieldsOf(chance(2)), service.provider, service.provider.type == kEngines ? "Engine" : "Deployment"},
+      chance(3)};
+  service.criteria.emplace_back(std::move(criterion));
+}
+
 Criterion Twin::anyCriterion() {
   const bool metIfNotInstalled = chance(3);
   const bool isWrong = chance(5);
@@ -183,7 +229,11 @@ criticalservice::KnownCriterionTypes Twin::knownTypes() const {
               [&there](std::string_view group) {
                 return std::ranges::any_of(there, [&](const auto& one) { return one.first.group == group; });
               },
-          .all = [] { return std::vector<kube::GroupResource>(); }};
+          .all = [] { return std::vector<kube::GroupResource>(); },
+          .kindOf =
+              [](const kube::GroupResource& type) {
+                return std::string(type == kEngines ? "Engine" : "Deployment");
+              }};
 }
 
 // Its CRD does: what every CriticalService's criteria mean is looked at again.
@@ -221,6 +271,7 @@ CriticalService Twin::anyService() {
       finalizer->finalizerName = "example.com/f*";
     if (std::ranges::count(service.criteria, criterion) == 0) service.criteria.push_back(criterion);
   }
+  if (chance(3)) addReference(service);
   return service;
 }
 
@@ -232,6 +283,8 @@ void Twin::upsert(const PlainObject& object) {
   meta.name = object.key.name;
   meta.uid = kube::toString(object.key) + std::to_string(below(3));
   meta.finalizers = object.finalizers;
+  meta.references =
+      kube::referencesIn(contentOf(object), object.key.namespaceName, {fieldsOf(false), fieldsOf(true)});
   if (object.terminating) meta.deletionTimestamp = 1;
   graph_.upsert(graph_.internType(object.key.type), meta);
 }
@@ -294,7 +347,7 @@ void Twin::change() {
       remove(anyObject());
       break;
     default:
-      upsert(PlainObject{anyObject(), anyFinalizers(), chance(3)});
+      upsert(anyPlainObject());
   }
 }
 

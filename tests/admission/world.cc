@@ -29,6 +29,9 @@ void World::apply(std::string_view yaml) {
   for (kube::Object& object : testing::objects(yaml, types)) {
     if (object.meta.uid.empty()) object.meta.uid = uidOf(object.key);
     learn(object.key.type);
+    criticalservice::FieldsByType fields;  // that those ask about which stand before it
+    for (const auto& [name, service] : services_) criticalservice::addFields(service, fields);
+    object.meta.references = criticalservice::referencesOf(object, fields);
     graph.upsert(graph.internType(object.key.type), object.meta);
     objects_[object.key] = object.meta;
     finder_.put(object);

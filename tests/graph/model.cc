@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "graph/condition.h"
+#include "kube/object_references.h"
+#include "kube/value.h"
 #include "kube/well_known.h"
 
 namespace lastout::graph::test {
@@ -18,6 +20,17 @@ bool carriesMeant(const kube::ObjectMeta& meta, const std::string& named) {
   if (!named.ends_with('*')) return carries(meta, named);
   return std::ranges::any_of(meta.finalizers, [&](const std::string& one) {
     return one.compare(0, named.size() - 1, named, 0, named.size() - 1) == 0;
+  });
+}
+
+// The object names the target of the wanted reference: by its name, and in its namespace or, where that is
+// named nowhere, in any.
+bool namesMeant(const kube::ObjectMeta& meta, const std::string& wanted) {
+  const auto found = wantedTargets().find(wanted);
+  return std::ranges::any_of(meta.references, [&](const std::string& one) {
+    const Target& named = namedTargets().at(one);
+    return found != wantedTargets().end() && named.name == found->second.name &&
+           (named.namespaceName.empty() || named.namespaceName == found->second.namespaceName);
   });
 }
 
@@ -41,6 +54,49 @@ std::string shortened(const std::string& text) {
 }
 
 }  // namespace
+
+namespace {
+
+kube::ReferenceFields fieldsOfTargets() {
+  return {*kube::parseFieldPath("spec.name"), kube::parseFieldPath("spec.namespace"), std::nullopt};
+}
+
+const std::vector<Target>& allTargets() {
+  static const std::vector<Target> kAll{{"a", "x"}, {"b", "x"}, {"a", "y"}, {"", "x"}};
+  return kAll;
+}
+
+}  // namespace
+
+const std::map<std::string, Target>& namedTargets() {
+  static const std::map<std::string, Target> kNamed = [] {
+    std::map<std::string, Target> named;
+    for (const Target& target : allTargets()) {
+      kube::Value::Map spec;
+      spec.push_back({"name", {}, {target.name, {}}});
+      spec.push_back({"namespace", {}, {target.namespaceName, {}}});
+      kube::Value::Map object;
+      object.push_back({"spec", {}, {std::move(spec), {}}});
+      const kube::Value content{std::move(object), {}};
+      named.emplace(kube::referencesIn(content, "", {fieldsOfTargets()}).front(), target);
+    }
+    return named;
+  }();
+  return kNamed;
+}
+
+const std::map<std::string, Target>& wantedTargets() {
+  static const std::map<std::string, Target> kWanted = [] {
+    std::map<std::string, Target> wanted;
+    for (const Target& target : allTargets()) {
+      if (target.namespaceName.empty()) continue;
+      const kube::ObjectKey key{{"my.crd.group", "coolresources"}, target.namespaceName, target.name};
+      wanted.emplace(kube::toText({fieldsOfTargets(), key, ""}), target);
+    }
+    return wanted;
+  }();
+  return kWanted;
+}
 
 std::string nameOf(const kube::ObjectKey& key) {
   return "o " + key.type.resource + "." + key.type.group + "/" + shortened(key.namespaceName) + "/" +
@@ -100,7 +156,9 @@ bool Model::isHolder(const kube::ObjectKey& key, const Condition& condition) con
   if (found == objects.end()) return false;
   switch (condition.kind) {
     case Condition::Kind::Finalizer:
-      return isMeant(key.type, condition.type) && carriesMeant(found->second, condition.finalizer) &&
+      return isMeant(key.type, condition.type) &&
+             (carriesMeant(found->second, condition.finalizer) ||
+              namesMeant(found->second, condition.finalizer)) &&
              isInScope(key, condition.scope);
     case Condition::Kind::Object:
       return key == kube::ObjectKey{condition.type, condition.namespaceName, condition.name} &&

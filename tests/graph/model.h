@@ -17,6 +17,15 @@ namespace lastout::graph::test {
 std::string nameOf(const kube::ObjectKey& key);
 std::string nameOf(const Condition& condition);
 
+// Few objects that others name in their fields, by the texts of such references, and of wanted ones. A target
+// without a namespace may mean any.
+struct Target {
+  std::string namespaceName;
+  std::string name;
+};
+const std::map<std::string, Target>& namedTargets();
+const std::map<std::string, Target>& wantedTargets();
+
 // The type is `named`, or one that the pattern means.
 bool isMeant(const kube::GroupResource& type, const kube::GroupResource& named);
 

@@ -76,6 +76,13 @@ Value conversionContent(const kube::ObjectKey& crd, const kube::ObjectKey& servi
       {{"spec", map({{"names", map({{"kind", text(kind)}})}, {"conversion", std::move(conversion)}})}});
 }
 
+Value namesOf(const ObjectSpec& spec) {
+  std::vector<Value> names;
+  for (const kube::ObjectKey& named : spec.names)
+    names.push_back(map({{"name", text(named.name)}, {"namespace", text(named.namespaceName)}}));
+  return map({{"spec", map({{"refs", list(std::move(names))}})}});
+}
+
 Value contentOf(const ObjectSpec& spec) {
   if (spec.service) return criticalservice::toManifest(*spec.service);
   if (spec.webhook) return webhookContent(*spec.webhook);
@@ -85,7 +92,7 @@ Value contentOf(const ObjectSpec& spec) {
         {{"spec", map({{"replicas", {int64_t{spec.replicas}, {}}}, {"template", podTemplate(spec)}})}});
   if (spec.key.type == types::kServices)
     return map({{"spec", map({{"selector", map({{"app", text(spec.app)}})}})}});
-  return map({});
+  return namesOf(spec);
 }
 
 std::string apiVersionOf(const kube::ResourceType& type) {
@@ -206,6 +213,10 @@ const kube::ResourceMap& specTypes() {
     return map;
   }();
   return kTypes;
+}
+
+kube::ReferenceFields namingFields() {
+  return {*kube::parseFieldPath("spec.refs.name"), kube::parseFieldPath("spec.refs.namespace"), std::nullopt};
 }
 
 bool isWorkload(const kube::GroupResource& type) {

@@ -33,9 +33,10 @@ struct ObjectSpec {
   bool terminating = false;  // from the beginning
   std::vector<std::string> finalizers = {};
   std::vector<OwnerSpec> owners = {};
-  std::string app = {};                  // workloads: their Pods' label; Services: the label they select
-  uint16_t replicas = 1;                 // workloads
-  std::vector<std::string> claims = {};  // workloads: what their Pods mount, in the same namespace
+  std::string app = {};                     // workloads: their Pods' label; Services: the label they select
+  uint16_t replicas = 1;                    // workloads
+  std::vector<std::string> claims = {};     // workloads: what their Pods mount, in the same namespace
+  std::vector<kube::ObjectKey> names = {};  // in its fields (namingFields())
   std::optional<criticalservice::CriticalService> service = {};
   std::optional<WebhookSpec> webhook = {};
   std::optional<kube::ObjectKey> converter = {};  // CRDs: the Service that converts their objects
@@ -92,6 +93,8 @@ extern const kube::GroupResource kWidgets;    // cluster-scoped
 extern const kube::GroupResource kGadgets;    // namespaced
 extern const kube::GroupResource kDatabases;  // namespaced; may be providers
 }  // namespace types
+// The fields by which objects name others: a list of names with their namespaces.
+kube::ReferenceFields namingFields();
 bool isWorkload(const kube::GroupResource& type);
 bool isNamespaced(const kube::GroupResource& type);
 kube::ObjectKey namespaceKey(const std::string& name);

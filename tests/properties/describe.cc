@@ -25,6 +25,7 @@ std::string describe(const ObjectSpec& object) {
   }
   if (isWorkload(object.key.type)) line += " replicas " + std::to_string(object.replicas);
   if (!object.app.empty()) line += " app " + object.app;
+  for (const kube::ObjectKey& named : object.names) line += " names " + kube::toString(named);
   if (!object.claims.empty()) line += " mounts [" + join(object.claims) + "]";
   if (object.service) {
     line += " provider " + kube::toString(object.service->provider) + " intent " +

@@ -108,6 +108,7 @@ kube::ObjectMeta GraphMirror::metaOf(const cluster::StateRef& state, Slot slot) 
   meta.labels = info.forms[object.form].labels;
   if (object.terminating()) meta.deletionTimestamp = 1;
   meta.finalizers = finalizersOf(info, object);
+  meta.references = info.references;
   for (size_t i = 0; i < info.owners.size(); ++i) {
     const cluster::OwnerLink& link = info.owners[i];
     if (object.owner(i) == cluster::OwnerState::None) continue;

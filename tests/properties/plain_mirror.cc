@@ -1,6 +1,7 @@
 #include "tests/properties/plain_mirror.h"
 
 #include <numeric>
+#include <sstream>
 #include <utility>
 
 #include "kube/well_known.h"
@@ -73,13 +74,28 @@ void PlainMirror::remove(Slot slot) {
     std::erase_if(cluster_.services, [&](const auto& service) { return service.meta.name == name; });
 }
 
+// As the texts say: which fields, a kind, "=" and a namespace or "+" and the object's own, a name.
+std::vector<PlainReference> namesIn(const cluster::SlotInfo& info) {
+  std::vector<PlainReference> names;
+  for (const std::string& text : info.references) {
+    std::vector<std::string> parts;
+    std::istringstream rest(text.substr(1));
+    for (std::string part; std::getline(rest, part, '\x03');) parts.push_back(part);
+    const bool isNamed = parts[4].starts_with('=');
+    names.push_back({parts[0], parts[1], parts[2], parts[3], isNamed ? parts[4].substr(1) : "", parts[5]});
+  }
+  return names;
+}
+
 void PlainMirror::add(const cluster::StateRef& state, Slot slot) {
   const cluster::SlotInfo& info = model_.slots[slot];
   const cluster::ObjectState object = state.object(slot);
   places_[slot] = static_cast<uint32_t>(slots_.size());
   slots_.push_back(slot);
-  cluster_.objects.push_back(
-      {.key = info.key, .finalizers = finalizersOf(info, object), .terminating = object.terminating()});
+  cluster_.objects.push_back({.key = info.key,
+                              .finalizers = finalizersOf(info, object),
+                              .terminating = object.terminating(),
+                              .names = namesIn(info)});
   if (info.kind != cluster::SlotKind::CriticalService) return;
   cluster_.services.push_back(model_.serviceSpecs[info.service]);
   cluster_.services.back().intent = static_cast<criticalservice::DeletionIntent>(object.value);

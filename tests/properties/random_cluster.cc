@@ -126,6 +126,11 @@ class RandomGenerator {
     ObjectSpec& object = addOf(type, stem);
     object.finalizers = someFinalizers(2);
     object.terminating = object.present && !object.finalizers.empty() && dice_.oneIn(10);
+    while (dice_.oneIn(2)) {
+      kube::ObjectKey named = someProvider();
+      if (dice_.oneIn(3)) named.namespaceName.clear();
+      object.names.push_back(std::move(named));
+    }
   }
 
   void addWorkload() {
@@ -186,6 +191,7 @@ class RandomGenerator {
           std::find(service.criteria.begin(), service.criteria.end(), criterion) != service.criteria.end();
       if (!again) service.criteria.push_back(std::move(criterion));
     }
+    if (dice_.oneIn(3)) addReference(service);
     service.intent = static_cast<criticalservice::DeletionIntent>(dice_.oneIn(4) ? dice_.below(3) : 0);
     service.dependencies.mode = static_cast<criticalservice::DependencyMode>(dice_.below(3));
     if (service.dependencies.mode == criticalservice::DependencyMode::Listed) listDependencies(service);
@@ -196,6 +202,13 @@ class RandomGenerator {
     object.key.name = service.meta.name;
     if (dice_.oneIn(6)) object.finalizers = someFinalizers(1);
     object.service = std::move(service);
+  }
+
+  // Whoever names the provider keeps it.
+  void addReference(criticalservice::CriticalService& service) {
+    const kube::GroupResource type = dice_.pick(std::vector{types::kWidgets, types::kGadgets});
+    service.criteria.push_back(
+        criticalservice::ReferenceCriterion{type, {namingFields(), service.provider, ""}});
   }
 
   void listDependencies(criticalservice::CriticalService& service) {

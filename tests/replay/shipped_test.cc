@@ -138,6 +138,7 @@ TEST(Shipped, AreAllThere) {
                                    "cycle-of-two",
                                    "own-namespace",
                                    "own-namespace-excepted",
+                                   "network-in-use",
                                    "operator-for-each-tenant",
                                    "provider-gone",
                                    "work-orphans",

@@ -13,6 +13,7 @@ using criticalservice::CriticalService;
 using criticalservice::DeletionIntent;
 using criticalservice::FinalizerCriterion;
 using criticalservice::InstancesCriterion;
+using criticalservice::ReferenceCriterion;
 using criticalservice::SpecificResourceCriterion;
 using graph::Knowledge;
 
@@ -73,6 +74,25 @@ bool isCarried(const PlainCluster& cluster, const FinalizerCriterion& criterion)
   });
 }
 
+// "While any object of that type names the provider"; docs/criticalservice.md, "References".
+bool isNamed(const PlainCluster& cluster, const ReferenceCriterion& criterion) {
+  const kube::ReferenceFields& fields = criterion.reference.fields;
+  const kube::ObjectKey& target = criterion.reference.target;
+  const auto textOf = [](const std::optional<kube::FieldPath>& path) { return path ? path->text : ""; };
+  return std::ranges::any_of(cluster.objects, [&](const PlainObject& object) {
+    if (object.key.type != criterion.type) return false;
+    return std::ranges::any_of(object.names, [&](const PlainReference& one) {
+      if (one.field != fields.name.text || one.namespaceField != textOf(fields.namespaceName) ||
+          one.kindField != textOf(fields.kind) || one.name != target.name)
+        return false;
+      if (!one.kind.empty() && one.kind != criterion.reference.kind) return false;
+      if (target.namespaceName.empty()) return one.namespaceName.empty();
+      const std::string& space = one.namespaceName.empty() ? object.key.namespaceName : one.namespaceName;
+      return space.empty() || space == target.namespaceName;
+    });
+  });
+}
+
 // Something holds the criterion.
 bool isHeld(const PlainCluster& cluster, const Criterion& criterion) {
   if (const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion))
@@ -80,6 +100,8 @@ bool isHeld(const PlainCluster& cluster, const Criterion& criterion) {
   if (const auto* instances = std::get_if<InstancesCriterion>(&criterion))
     return std::ranges::any_of(cluster.objects,
                                [&](const PlainObject& object) { return object.key.type == instances->type; });
+  if (const auto* reference = std::get_if<ReferenceCriterion>(&criterion))
+    return isNamed(cluster, *reference);
   return isCarried(cluster, std::get<FinalizerCriterion>(criterion));
 }
 
@@ -92,10 +114,8 @@ class TypesByTheDocument {
   bool isUnderstood(const Criterion& criterion) const {
     if (std::holds_alternative<InstancesCriterion>(criterion)) return true;
     const auto* specific = std::get_if<SpecificResourceCriterion>(&criterion);
-    const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
-    const kube::GroupResource& type = specific != nullptr ? specific->object.type : finalizer->type;
-    const bool metIfNotInstalled =
-        specific != nullptr ? specific->metIfNotInstalled : finalizer->metIfNotInstalled;
+    const kube::GroupResource& type = criticalservice::typeOf(criterion);
+    const bool metIfNotInstalled = criticalservice::isMetIfNotInstalled(criterion);
     if (type.resource == "*") return isAnyThere(type) || wasSeen(type) || metIfNotInstalled;
     const auto there = types_.namespaced.find(type);
     if (there == types_.namespaced.end() && !wasSeen(type))

@@ -17,10 +17,21 @@
 
 namespace lastout::testing {
 
+// What an object says in the fields by which it names another one; empty: that field says nothing.
+struct PlainReference {
+  std::string field;
+  std::string namespaceField;
+  std::string kindField;
+  std::string kind;
+  std::string namespaceName;
+  std::string name;
+};
+
 struct PlainObject {
   kube::ObjectKey key;
   std::vector<std::string> finalizers;
   bool terminating = false;
+  std::vector<PlainReference> names = {};
 };
 
 // Which types there are, and of which scope; and which there were while each CriticalService stood.

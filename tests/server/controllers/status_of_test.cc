@@ -218,7 +218,8 @@ TEST_F(StatusOfTest, OfCriteriaThatMeanNothing) {
        .isCertain = [](const kube::GroupResource&) { return true; },
        .isNamespaced = [](const kube::GroupResource&) -> std::optional<bool> { return false; },
        .isServed = [&](std::string_view group) { return group == "my.crd.group" && !there.empty(); },
-       .all = [&] { return std::vector<kube::GroupResource>(there.begin(), there.end()); }});
+       .all = [&] { return std::vector<kube::GroupResource>(there.begin(), there.end()); },
+       .kindOf = [](const kube::GroupResource&) { return std::string(); }});
   write();
   EXPECT_EQ(brief("Satisfied"), "Unknown CriterionUnknown");
   EXPECT_EQ(brief("Degraded"), "True TypeNeverSeen");

@@ -231,7 +231,7 @@ TEST(LiveViewNotUnderstood, WhatCannotBeUnderstoodGuardsItsProvider) {
   EXPECT_THAT(
       judged.explanation.message,
       HasSubstr("it is not understood what criticalservices.lastout.dev/s asks for (spec.criteria[0].type "
-                "must be one of Finalizer, SpecificResource, not \"Unheard\")"));
+                "must be one of Finalizer, SpecificResource, Reference, not \"Unheard\")"));
   EXPECT_THAT(judged.explanation.message, HasSubstr("set spec.deletionIntent of the CriticalService to "
                                                     "OrphanResources"));
   EXPECT_FALSE(view.judge({{"", "namespaces"}, "", "n"}, now).verdict.allowed);
@@ -825,6 +825,68 @@ TEST_F(NeedsTest, AreThoseOfAProviderThatIsGone) {
   view.inspect([&](const admission::ClusterView& cluster, const kube::ResourceMap&) {
     EXPECT_TRUE(cluster.servicesRecording(certs).empty());
   });
+}
+
+// --- fields that criteria ask about
+
+class FieldsTest : public NeedsTest {
+ public:
+  FieldsTest() {
+    discover({kServices, kDeployments, kThings});
+    knowServices();
+    know(kDeployments, Told::State::Synced);
+  }
+  void tellServiceAbout(const std::string& field) {
+    tell({kServices, "CriticalService", "v1alpha1", "", {}, false, false},
+         R"({"metadata":{"name":"s","uid":"u"},"spec":{"guard":{"dependencies":"None"},)"
+         R"("provider":{"group":"apps","resource":"deployments","namespace":"n","name":"d"},"criteria":[)"
+         R"({"type":"Reference","reference":{"group":"example.com","resource":"things","field":")" +
+             field + R"("}}]}})",
+         client::Content::Whole);
+  }
+  void tellThing() {
+    tell({kThings, "Thing", "v1", "", {}, true, false},
+         R"({"metadata":{"name":"t","namespace":"n","uid":"t"},"spec":{"a":"d","b":"other"}})",
+         client::Content::Whole);
+  }
+  // As whoever follows the type does when more of it is wanted.
+  void followAgain(bool alone = true) {
+    view.forget(kThings, now);
+    EXPECT_TRUE(view.keepFields(kThings, alone));
+    tellThing();
+    know(kThings, Told::State::Synced);
+  }
+  const kube::ObjectKey provider{kDeployments, "n", "d"};
+};
+
+TEST_F(FieldsTest, AreUnknownOfATypeThatWasFollowedWithoutThem) {
+  know(kThings, Told::State::Synced);
+  EXPECT_FALSE(view.keepFields(kThings, true));
+  EXPECT_EQ(standing(kThings), Known::Synced);
+  tellServiceAbout("spec.a");
+  EXPECT_EQ(view.knowledge(kThings), Known::Unknown);
+  EXPECT_TRUE(view.lacksFields(kThings));
+  EXPECT_TRUE(isDenied(provider));
+  know(kThings, Told::State::Synced);  // of the watch that goes on
+  EXPECT_EQ(standing(kThings), Known::Unknown);
+  followAgain();
+  EXPECT_EQ(standing(kThings), Known::Synced);
+  EXPECT_TRUE(isDenied(provider));
+}
+
+TEST_F(FieldsTest, AreThoseThatAreAskedAboutNow) {
+  tellServiceAbout("spec.a");
+  followAgain();
+  EXPECT_TRUE(isDenied(provider));
+  tellServiceAbout("spec.b");
+  EXPECT_EQ(standing(kThings), Known::Unknown);
+  followAgain();
+  EXPECT_EQ(standing(kThings), Known::Synced);
+  EXPECT_FALSE(isDenied(provider));
+  view.remove(kServices, {"", "s", "u"});
+  EXPECT_FALSE(view.lacksFields(kThings));
+  view.forget(kThings, now);
+  EXPECT_FALSE(view.keepFields(kThings, true));
 }
 
 }  // namespace
