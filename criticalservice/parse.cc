@@ -327,8 +327,7 @@ std::optional<Criterion> ServiceParser::readReference(Fields fields, bool metIfN
     fields.fail("resource",
                 fields.pathOf("resource") + ": lastout does not read the fields of " + kube::toString(*type));
   if (type && !hasObjects(*type))
-    fields.fail("resource", fields.pathOf("resource") + ": " + kube::toString(*type) +
-                                " are no objects that could be listed");
+    fields.fail("resource", fields.pathOf("resource") + ": " + kube::toString(*type) + " cannot be listed");
   fields.requiredString("field");
   std::optional<kube::FieldPath> name = readPath(fields, "field");
   ReferenceCriterion criterion;
@@ -380,7 +379,7 @@ std::string ServiceParser::readKind(Fields& fields, const kube::GroupResource& t
     kind.clear();
   }
   if (!kind.empty() && !isAsked)
-    fields.fail("kind", fields.pathOf("kind") + " is of use with kindField alone");
+    fields.fail("kind", fields.pathOf("kind") + " must be left out without kindField");
   const kube::ResourceType* known = types_.find(target);
   const bool isOther = known != nullptr && !kind.empty() && known->kind != kind;
   const bool isIrregular =

@@ -88,7 +88,7 @@ std::optional<std::string> whyNotNamed(const kube::GroupResource& type) {
   if (type == kube::kPods) return "are evicted and replaced without a DELETE that could be refused";
   if (type.group == kube::kAdmissionRegistrationGroup)
     return "are exempt from admission webhooks: no DELETE of one could be refused";
-  if (!hasObjects(type)) return "are no objects that could be listed or deleted";
+  if (!hasObjects(type)) return "cannot be listed or deleted: they are not stored";
   if (type.resource == "events" || type.resource == "leases" || type.resource == "nodes")
     return "come and go by themselves, and to keep one would break their controllers";
   return std::nullopt;

@@ -41,37 +41,53 @@ std::string_view textOf(const std::optional<FieldPath>& path) {
   return path ? std::string_view(path->text) : std::string_view();
 }
 
-Keys keysOf(const std::optional<FieldPath>& path) { return path ? Keys(path->keys) : Keys(); }
-
 // Collects what one object names by one set of fields.
 class ReferenceReader {
  public:
   ReferenceReader(const ReferenceFields& fields, std::string_view home, std::vector<std::string>& found)
       : fields_(fields), home_(home), found_(found) {}
 
-  void read(const Value& value, Keys name, Keys space, Keys kind) {
+  void read(const Value& content) {
+    read(content, fields_.name.keys, partOf(fields_.namespaceName), partOf(fields_.kind));
+  }
+
+ private:
+  // The namespace, or the kind: where it is still to be read, and what it was found to be.
+  struct Part {
+    Keys keys;
+    std::vector<std::string> texts;
+  };
+
+  static Part partOf(const std::optional<FieldPath>& path) {
+    return path ? Part{path->keys, {}} : Part{{}, {""}};
+  }
+
+  // Goes along the name's keys, and reads each part where its keys go another way: so those of the items of a
+  // list stay together, and what stands above the list is that of all items.
+  void read(const Value& value, Keys name, Part space, Part kind) {
     if (const Value::List* list = value.asList()) {
       for (const Value& item : *list) read(item, name, space, kind);
       return;
     }
-    const auto goesAlong = [&](Keys keys) { return keys.size() > 1 && keys.front() == name.front(); };
-    const bool isCommon =
-        name.size() > 1 && (!fields_.namespaceName || goesAlong(space)) && (!fields_.kind || goesAlong(kind));
-    if (!isCommon) return readParts(value, name, space, kind);
-    const auto rest = [](Keys keys) { return keys.empty() ? keys : keys.subspan(1); };
-    if (const Value* next = value.find(name.front())) read(*next, rest(name), rest(space), rest(kind));
+    for (Part* part : {&space, &kind}) {
+      if (!part->texts.empty()) continue;
+      const bool goesAlong = name.size() > 1 && part->keys.size() > 1 && part->keys.front() == name.front();
+      if (!goesAlong) part->texts = textsOrNone(value, part->keys);
+      part->keys = part->keys.subspan(1);
+    }
+    if (name.size() == 1) return addAll(textsAt(value, name), space.texts, kind.texts);
+    if (const Value* next = value.find(name.front()))
+      read(*next, name.subspan(1), std::move(space), std::move(kind));
   }
 
- private:
-  void readParts(const Value& value, Keys name, Keys space, Keys kind) {
-    const std::vector<std::string> spaces = orNone(textsAt(value, space));
-    const std::vector<std::string> kinds = orNone(textsAt(value, kind));
-    for (const std::string& itsName : textsAt(value, name)) {
-      for (const std::string& itsSpace : spaces) {
-        for (const std::string& itsKind : kinds) {
+  void addAll(const std::vector<std::string>& names, const std::vector<std::string>& spaces,
+              const std::vector<std::string>& kinds) {
+    for (const std::string& name : names) {
+      for (const std::string& space : spaces) {
+        for (const std::string& kind : kinds) {
           if (count_ > kMostReferences) return;
           if (++count_ > kMostReferences) return add("", "", kAll, "");
-          add(itsKind, itsSpace, itsName, home_);
+          add(kind, space, name, home_);
         }
       }
     }
@@ -87,14 +103,16 @@ class ReferenceReader {
 
   static std::vector<std::string> textsAt(const Value& value, Keys keys) {
     std::vector<std::string> texts;
-    if (!keys.empty()) addTexts(value, keys, texts);
+    addTexts(value, keys, texts);
     std::erase_if(texts,
                   [](const std::string& text) { return text.size() > kLongestName || !isPlainName(text); });
     return texts;
   }
 
-  static std::vector<std::string> orNone(std::vector<std::string> texts) {
-    if (texts.empty()) texts.emplace_back();
+  // Of several, which stand in another list, none may be that of a name.
+  static std::vector<std::string> textsOrNone(const Value& value, Keys keys) {
+    std::vector<std::string> texts = textsAt(value, keys);
+    if (texts.size() != 1) texts.emplace_back();
     return texts;
   }
 
@@ -115,9 +133,7 @@ std::string toString(const ReferenceFields& fields) {
 std::vector<std::string> referencesIn(const Value& content, std::string_view namespaceName,
                                       const std::set<ReferenceFields>& fields) {
   std::vector<std::string> found;
-  for (const ReferenceFields& one : fields)
-    ReferenceReader(one, namespaceName, found)
-        .read(content, one.name.keys, keysOf(one.namespaceName), keysOf(one.kind));
+  for (const ReferenceFields& one : fields) ReferenceReader(one, namespaceName, found).read(content);
   std::ranges::sort(found);
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;

@@ -298,13 +298,14 @@ TEST(ParseCriticalService, AReferenceIsAFieldThatCanBeRead) {
         << wrong;
   EXPECT_THAT(complaintsOfReference("namespaceField: spec.a"), HasSubstr("reference.field is missing"));
   EXPECT_THAT(complaintsOfReference("field: spec.a, kind: VPC"),
-              HasSubstr("reference.kind is of use with kindField alone"));
+              HasSubstr("reference.kind must be left out without kindField"));
   EXPECT_THAT(complaintsOfCriteria("  - {type: Reference, reference: {resource: secrets, field: data.a}}\n"),
               HasSubstr("reference.resource: lastout does not read the fields of secrets"));
   EXPECT_THAT(complaintsOfCriteria("  - {type: Reference, reference: {group: lastout.dev, resource: "
                                    "criticalservices, field: spec.a}}\n"),
               HasSubstr("does not read the fields of criticalservices"));
-  EXPECT_THAT(complaintsOfReference("field: spec.a, kindField: '', kind: VPC"), HasSubstr("kindField alone"));
+  EXPECT_THAT(complaintsOfReference("field: spec.a, kindField: '', kind: VPC"),
+              HasSubstr("left out without kindField"));
   EXPECT_THAT(complaintsOfReference("field: spec.a, kindField: spec.b, kind: \"V\\x03\""),
               HasSubstr("is no kind, such as Deployment"));
   EXPECT_THAT(complaintsOfCriteria("  - {type: Reference, reference: {group: apps, resource: deploymnts, "
@@ -385,7 +386,7 @@ TEST(ParseCriticalService, WhatIsNamedMayBeAnyObject) {
   EXPECT_THAT(complaint("{group: coordination.k8s.io, resource: leases, namespace: n, name: d}"),
               HasSubstr("come and go by themselves"));
   EXPECT_THAT(complaint("{group: authorization.k8s.io, resource: subjectaccessreviews, name: d}"),
-              HasSubstr("no objects that could be listed"));
+              HasSubstr("cannot be listed or deleted"));
   EXPECT_THAT(complaint("{group: lastout.dev, resource: criticalservices, name: d}"),
               HasSubstr("stay until their own provider is gone"));
 }

@@ -85,6 +85,23 @@ TEST(ObjectReferences, OfAListAreItemByItem) {
   EXPECT_FALSE(names(beside, kNetwork, "{space: bank, refs: [{name: a}, {name: main}]}"));
 }
 
+// A part that some items leave out is not that of another item, wherever the other part stands.
+TEST(ObjectReferences, OfAnItemThatLeavesAPartOut) {
+  const ReferenceFields kindAbove = fields("spec.refs.name", "spec.refs.namespace", "spec.kind");
+  const std::string some = "refs: [{name: main}, {name: b, namespace: bank}]";
+  EXPECT_TRUE(names(kindAbove, kNetwork, "{" + some + "}"));
+  EXPECT_TRUE(names(kindAbove, kNetwork, "{kind: VPC, " + some + "}"));
+  EXPECT_FALSE(names(kindAbove, kNetwork, "{kind: Gateway, " + some + "}"));
+  EXPECT_FALSE(names(kindAbove, kNetwork, "{refs: [{name: main, namespace: bank}, {name: b}]}"));
+  const ReferenceFields spaceAbove = fields("spec.refs.name", "spec.space", "spec.refs.kind");
+  EXPECT_TRUE(names(spaceAbove, kNetwork, "{refs: [{name: main}, {name: b, kind: Gateway}]}"));
+  EXPECT_FALSE(names(spaceAbove, kNetwork, "{refs: [{name: main, kind: Gateway}, {name: b}]}"));
+  // Two lists beside each other: nobody knows what belongs together.
+  const ReferenceFields beside = fields("spec.names", "spec.spaces.name");
+  EXPECT_TRUE(names(beside, kNetwork, "{names: [main], spaces: [{name: bank}, {name: shop}]}", "bank"));
+  EXPECT_TRUE(names(beside, kNetwork, "{names: [main], spaces: [{name: bank}, {name: other}]}"));
+}
+
 TEST(ObjectReferences, AreNamesAlone) {
   const std::string tooLong(254, 'a');
   for (const std::string& wrong :
