@@ -77,17 +77,18 @@ void explainAllowed(Explanation& explanation, const graph::Graph& graph, const G
 }
 
 // By its key alone: a criterion about finalizers also asks for what the object carries.
-bool mayHold(const kube::ObjectKey& key, const criticalservice::Criterion& criterion) {
+bool mayHold(const graph::Graph& graph, const kube::ObjectKey& key,
+             const criticalservice::Criterion& criterion) {
   if (const auto* specific = std::get_if<criticalservice::SpecificResourceCriterion>(&criterion))
     return specific->object == key;
   if (const auto* finalizer = std::get_if<criticalservice::FinalizerCriterion>(&criterion))
-    return isAbout(*finalizer, key);
+    return isAboutIn(graph, *finalizer, key);
   return criticalservice::typeOf(criterion) == key.type;
 }
 
 bool holds(const graph::Graph& graph, const kube::ObjectKey& key,
            const criticalservice::Criterion& criterion) {
-  if (!mayHold(key, criterion)) return false;
+  if (!mayHold(graph, key, criterion)) return false;
   const auto object = graph.find(key);
   if (!object || graph.isTerminating(*object)) return false;
   if (std::holds_alternative<criticalservice::ReferenceCriterion>(criterion)) {

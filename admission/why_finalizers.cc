@@ -61,7 +61,7 @@ FinalizerServers serversOf(const graph::Graph& graph, const GuardIndex& index, c
     const auto serves = [&](const criticalservice::Criterion& criterion) {
       const auto* named = std::get_if<criticalservice::FinalizerCriterion>(&criterion);
       return named != nullptr && kube::meansFinalizer(named->finalizerName, finalizer) &&
-             isAbout(*named, object);
+             isAboutIn(graph, *named, object);
     };
     const auto found = std::ranges::find_if(service.criteria, serves);
     if (found == service.criteria.end()) continue;

@@ -35,6 +35,19 @@ void refreshConditions(Model& model, Slot slot) {
   }
 }
 
+// Returns true if a criterion's selector matches the Namespace in one of its forms and not in another.
+bool isSelectedInSome(const Model& model, const SlotInfo& info) {
+  const auto isSelected = [&](const std::string& selector, const ObjectForm& form) {
+    return kube::isSelected(selector, info.key.name, form.labels);
+  };
+  return std::ranges::any_of(model.conditionSpecs, [&](const graph::Condition& condition) {
+    const std::string& selector = condition.scope.selector;
+    return !selector.empty() && std::ranges::any_of(info.forms, [&](const ObjectForm& form) {
+      return isSelected(selector, form) != isSelected(selector, info.forms.front());
+    });
+  });
+}
+
 // A claim that a StatefulSet makes for one Pod alone: TEMPLATE-POD.
 bool isOwnClaim(const Model& model, const SlotInfo& claim, Slot workload, Slot pod) {
   return model.slots[workload].kind == SlotKind::StatefulSet &&
@@ -130,6 +143,10 @@ kube::Result<uint32_t> addStep(Model& model, ClientStep step) {
   model.slots[slot].steps.push_back(number);
   model.steps.push_back(std::move(step));
   if (auto grown = growForms(model, slot); !grown) return tl::unexpected(grown.error());
+  if (kind == SlotKind::Namespace && isSelectedInSome(model, model.slots[slot]))
+    return tl::unexpected(
+        problem("a criterion's selector matches " + model.name(slot) +
+                " before this step and not after it, or the other way round, which cannot be simulated"));
   return number;
 }
 

@@ -36,7 +36,7 @@ std::vector<ConditionHolder> holdersOf(const Model& model, const graph::Conditio
       const auto isMeant = [&](const std::string& one) {
         return kube::meansFinalizer(condition.finalizer, one);
       };
-      // What an object names is as its manifest says, as long as it is there.
+      // The machine does not change these fields: an object names the same others as long as it exists.
       if (std::ranges::any_of(info.references, isMeant)) holders.push_back({.slot = slot, .mask = 0});
       if (const uint16_t mask = finalizersMeantBy(info, condition.finalizer); mask != 0)
         holders.push_back({.slot = slot, .mask = mask});
@@ -50,6 +50,13 @@ uint32_t addCondition(Model& model, const graph::Condition& condition) {
   model.conditionSpecs.push_back(condition);
   model.isUnderstood.push_back(condition.type != graph::notUnderstoodType());
   return static_cast<uint32_t>(model.conditions.size() - 1);
+}
+
+std::map<std::string, kube::Labels> labelsOfNamespaces(const Model& model) {
+  std::map<std::string, kube::Labels> labels;
+  for (const SlotInfo& info : model.slots)
+    if (info.kind == SlotKind::Namespace) labels.emplace(info.key.name, info.forms.front().labels);
+  return labels;
 }
 
 bool owns(const Model& model, const kube::ObjectKey& object, const kube::ObjectKey& provider) {
@@ -285,11 +292,13 @@ void wireServices(Builder& builder) {
   const size_t count = builder.model.slots.size();
   const criticalservice::DependencyFinder finder = whatIsNeeded(builder);
   std::vector<std::pair<Slot, CriticalService>> services;
+  const std::map<std::string, kube::Labels> namespaces = labelsOfNamespaces(builder.model);
   for (Slot slot = 0; slot < count; ++slot) {
     if (builder.model.slots[slot].kind != SlotKind::CriticalService || builder.sources[slot] == nullptr)
       continue;
     auto service = criticalservice::parse(*builder.sources[slot], builder.input.types);
     if (service) {
+      selectNamespaces(*service, namespaces);
       services.emplace_back(slot, std::move(*service));
     } else {
       builder.errors.insert(builder.errors.end(), service.error().begin(), service.error().end());

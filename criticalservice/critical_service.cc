@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kube/patterns.h"
+#include "kube/selector.h"
 #include "kube/well_known.h"
 
 namespace lastout::criticalservice {
@@ -32,13 +33,36 @@ kube::Value objectFields(const kube::ObjectKey& key) {
   return kube::Value{std::move(map), {}};
 }
 
+template <class Texts>
+kube::Value listOf(const Texts& texts) {
+  kube::Value::List list;
+  for (const std::string& one : texts) list.push_back(text(one));
+  return kube::Value{std::move(list), {}};
+}
+
+kube::Value selectorFields(const std::string& selector) {
+  kube::Value::List expressions;
+  for (const kube::SelectorRequirement& one :
+       kube::parseSelector(selector).value_or(kube::LabelSelector()).requirements) {
+    kube::Value::Map expression;
+    add(expression, "key", text(one.key));
+    add(expression, "operator", text(kube::toString(one.op)));
+    if (!one.values.empty()) add(expression, "values", listOf(one.values));
+    expressions.push_back(kube::Value{std::move(expression), {}});
+  }
+  kube::Value::Map fields;
+  add(fields, "matchExpressions", kube::Value{std::move(expressions), {}});
+  return kube::Value{std::move(fields), {}};
+}
+
 void addScope(kube::Value::Map& finalizer, const kube::NamespaceScope& scope) {
-  if (scope.kind == kube::NamespaceScope::Kind::Outside) add(finalizer, kExceptField, kube::Value{true, {}});
-  if (scope.kind != kube::NamespaceScope::Kind::Within) return;
-  kube::Value::List names;
-  for (const std::string& name : scope.names) names.push_back(text(name));
+  if (scope.kind == kube::NamespaceScope::Kind::All) return;
+  if (fieldOf(scope) == kExceptField) return add(finalizer, kExceptField, kube::Value{true, {}});
   kube::Value::Map namespaces;
-  add(namespaces, "names", kube::Value{std::move(names), {}});
+  if (scope.selector.empty())
+    add(namespaces, "names", listOf(scope.names));
+  else
+    add(namespaces, "selector", selectorFields(scope.selector));
   add(finalizer, kNamespacesField, kube::Value{std::move(namespaces), {}});
 }
 
@@ -193,7 +217,19 @@ Criterion lostOf(const Criterion& criterion, const FinalizerCriterion& narrowed)
 }
 
 std::string_view fieldOf(const kube::NamespaceScope& scope) {
-  return scope.kind == kube::NamespaceScope::Kind::Outside ? kExceptField : kNamespacesField;
+  const bool isExcept = scope.kind == kube::NamespaceScope::Kind::Outside && scope.selector.empty();
+  return isExcept ? kExceptField : kNamespacesField;
+}
+
+void selectNamespaces(CriticalService& service, const std::map<std::string, kube::Labels>& namespaces) {
+  for (Criterion& criterion : service.criteria) {
+    auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);
+    if (finalizer == nullptr || finalizer->scope.selector.empty()) continue;
+    finalizer->scope.names.clear();
+    for (const auto& [name, labels] : namespaces) {
+      if (!kube::isSelected(finalizer->scope.selector, name, labels)) finalizer->scope.names.insert(name);
+    }
+  }
 }
 
 bool isWeaker(DeletionIntent former, DeletionIntent now) { return now > former; }

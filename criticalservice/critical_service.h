@@ -159,6 +159,8 @@ inline constexpr std::string_view kExceptField = "exceptProviderNamespace";
 inline constexpr std::string_view kNamespacesField = "namespaces";
 // Returns which of the two a scope is written as.
 std::string_view fieldOf(const kube::NamespaceScope& scope);
+// Says in the service's criteria which of these Namespaces, by name, their selectors leave out.
+void selectNamespaces(CriticalService& service, const std::map<std::string, kube::Labels>& namespaces);
 std::string fieldOfDependency(size_t place);  // of a listed one: "spec.guard.dependencies[0]"
 
 // A manifest into a CriticalService: every unknown type, missing or double union member, empty name and

@@ -305,6 +305,13 @@ Carries carriesIn(const graph::Graph& graph) {
   };
 }
 
+bool isAboutIn(const graph::Graph& graph, const FinalizerCriterion& criterion,
+               const kube::ObjectKey& object) {
+  const auto condition = graph.findCondition(conditionOf(criterion));
+  return isAbout(criterion, object) &&
+         (!condition || criterion.scope.selector.empty() || isAbout(graph.condition(*condition), object));
+}
+
 bool isAwaited(const CriticalService& service, const kube::ObjectKey& object, const Carries& carries) {
   return std::ranges::any_of(service.criteria, [&](const Criterion& criterion) {
     const auto* finalizer = std::get_if<FinalizerCriterion>(&criterion);

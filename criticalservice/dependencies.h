@@ -52,6 +52,8 @@ struct Needed {
 
 // Returns true if the object is known to carry the finalizer, or one that a pattern means.
 using Carries = std::function<bool(const kube::ObjectKey& object, const std::string& finalizer)>;
+// Returns true if the criterion is about the object, as far as the graph knows which namespaces it selects.
+bool isAboutIn(const graph::Graph& graph, const FinalizerCriterion& criterion, const kube::ObjectKey& object);
 Carries carriesIn(const graph::Graph& graph);  // as far as the graph knows, which must outlive it
 
 // Keeps of objects what dependencies follow from, as they come, change and go; nothing else of them.

@@ -36,8 +36,9 @@ constexpr std::array kMembers{CriterionMember{"Finalizer", "finalizer"},
 constexpr size_t kMostCriteria = 256;   // the CRD compares each with each, which may cost API servers so much
 constexpr size_t kMostListed = 64;      // dependencies
 constexpr size_t kMostNamespaces = 64;  // of one criterion
-constexpr size_t kDeepestField = 16;    // keys
-constexpr size_t kLongestField = 253;   // bytes
+constexpr size_t kMostSelectorWords = 64;  // keys and values of one criterion's selector
+constexpr size_t kDeepestField = 16;       // keys
+constexpr size_t kLongestField = 253;      // bytes
 
 // lastout reads nothing of what is in Secrets, and follows the other three from the beginning, without their
 // fields.
@@ -100,6 +101,7 @@ class ServiceParser {
   void refuseDuplicates(Fields& spec, const std::vector<std::optional<Criterion>>& criteria);
   kube::NamespaceScope readScope(Fields& fields);
   kube::NamespaceScope readNamespaces(Fields namespaces);
+  kube::NamespaceScope readSelector(Fields& namespaces, const kube::Value& value, bool isNamed);
   void refuseScope(Fields& fields, std::string_view field, const kube::GroupResource& type);
   static void refuseUnwatched(Fields& fields, const kube::GroupResource& type, const std::string& finalizer);
   void refuseSelfBlocking(Fields& fields, const kube::ObjectKey& named);
@@ -381,14 +383,13 @@ std::string ServiceParser::readKind(Fields& fields, const kube::GroupResource& t
   if (!kind.empty() && !isAsked)
     fields.fail("kind", fields.pathOf("kind") + " must be left out without kindField");
   const kube::ResourceType* known = types_.find(target);
-  const bool isOther = known != nullptr && !kind.empty() && known->kind != kind;
-  const bool isIrregular =
-      known != nullptr && kind.empty() && isAsked && !kube::isRegularPlural(target.resource, known->kind);
-  if (checked_ && (isOther || isIrregular))
-    fields.fail(isOther ? "kind" : "kindField", fields.pathOf(isOther ? "kind" : "kindField") +
-                                                    ": the kind of " + kube::toString(target) + " is " +
-                                                    known->kind + "; write kind: " + known->kind);
-  // What the resource tells anyway makes no other criterion.
+  const bool isOfAny = kind.empty() && !isAsked;
+  if (checked_ && known != nullptr && !isOfAny && !isNamedByKind(target.resource, kind, known->kind)) {
+    const std::string_view field = kind.empty() ? "kindField" : "kind";
+    fields.fail(field, fields.pathOf(field) + ": the kind of " + kube::toString(target) + " is " +
+                           known->kind + "; write kind: " + known->kind);
+  }
+  // A kind that follows from the resource is left out, so that criteria with and without it are equal.
   return kube::isRegularPlural(target.resource, kind) ? std::string() : kind;
 }
 
@@ -431,7 +432,9 @@ kube::NamespaceScope ServiceParser::readNamespaces(Fields namespaces) {
   const std::string& home = service_.provider.namespaceName;
   const std::vector<std::string> listed = namespaces.strings("names");
   const bool isHome = namespaces.boolean("sameAsProvider").value_or(false);
+  const kube::Value* selector = namespaces.any("selector");
   namespaces.finish();
+  if (selector != nullptr) return readSelector(namespaces, *selector, isHome || !listed.empty());
   for (const std::string& name : listed) checkName(namespaces, "names", kube::kNamespaces, name);
   std::set<std::string> names(listed.begin(), listed.end());
   if (names.size() < listed.size())
@@ -441,11 +444,40 @@ kube::NamespaceScope ServiceParser::readNamespaces(Fields namespaces) {
                                  std::to_string(kMostNamespaces) + " namespaces");
   if (isHome) names.insert(home);
   if (listed.empty() && !isHome)
-    namespaces.fail("names", namespaces.path() + " says no namespace: give names, or sameAsProvider: true");
+    namespaces.fail(
+        "names", namespaces.path() + " says no namespace: give names, sameAsProvider: true, or a selector");
   if (isHome && home.empty() && !service_.provider.name.empty())
     namespaces.fail("sameAsProvider", namespaces.pathOf("sameAsProvider") +
                                           " must be left out: the provider is in no namespace");
   return kube::NamespaceScope::within(std::move(names));
+}
+
+// In the order of their texts, each requirement once, so that selectors that say the same are equal.
+kube::NamespaceScope ServiceParser::readSelector(Fields& namespaces, const kube::Value& value, bool isNamed) {
+  const std::string path = namespaces.pathOf("selector");
+  if (isNamed)
+    namespaces.fail("selector", path + " does not go with names or sameAsProvider: write one of them");
+  auto selector = kube::parseSelector(value, "", path);
+  if (!selector) {
+    namespaces.fail("selector", selector.error().message);
+    return {};
+  }
+  std::map<std::string, kube::SelectorRequirement> byText;
+  size_t words = 0;
+  for (kube::SelectorRequirement& one : selector->requirements) {
+    const std::set<std::string> values(one.values.begin(), one.values.end());
+    one.values.assign(values.begin(), values.end());
+    words += 1 + one.values.size();
+    byText.emplace(toString(kube::LabelSelector{{one}}), one);
+  }
+  if (byText.empty())
+    namespaces.fail("selector", path + " selects all namespaces: leave namespaces out, or name a label");
+  if (words > kMostSelectorWords)
+    namespaces.fail("selector",
+                    path + " has more than " + std::to_string(kMostSelectorWords) + " keys and values");
+  kube::LabelSelector sorted;
+  for (auto& [text, one] : byText) sorted.requirements.push_back(std::move(one));
+  return kube::NamespaceScope::selectedBy(toString(sorted));
 }
 
 // Refuses a scope where the type's objects are in no namespace.

@@ -6,6 +6,7 @@
 #include "criticalservice/critical_service.h"
 #include "kube/builtin_types.h"
 #include "kube/messages.h"
+#include "kube/object_references.h"
 #include "kube/well_known.h"
 
 namespace lastout::criticalservice {
@@ -74,6 +75,10 @@ std::optional<std::string> whyNoProvider(const kube::GroupResource& type, const 
   if (known == nullptr || !known->builtIn || isWorkload(type)) return std::nullopt;
   return "run nothing; a provider is what keeps a finalizer controller or a webhook running, most often a "
          "Deployment";
+}
+
+bool isNamedByKind(std::string_view resource, std::string_view written, std::string_view known) {
+  return written.empty() ? kube::isRegularPlural(resource, known) : written == known;
 }
 
 bool hasObjects(const kube::GroupResource& type) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kube/object_key.h"
@@ -16,6 +17,9 @@ namespace lastout::criticalservice {
 // that is not built in, installed or not: only its authors know what it runs
 // (docs/decisions/provider-types.md).
 std::optional<std::string> whyNoProvider(const kube::GroupResource& type, const kube::ResourceMap& types);
+// Returns true if objects name one of the resource by the kind that is `written` (empty: by any whose regular
+// plural is the resource), where `known` is its kind.
+bool isNamedByKind(std::string_view resource, std::string_view written, std::string_view known);
 // Returns false for types whose objects are not stored, such as reviews.
 bool hasObjects(const kube::GroupResource& type);
 // The same as whyNoProvider() of a provider that a Reference criterion is about: it need not run anything.

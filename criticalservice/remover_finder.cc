@@ -50,7 +50,12 @@ std::vector<kube::NamespaceScope> scopesOf(const CriticalService& service, const
         !kube::meansFinalizer(one->finalizerName, what.second))
       continue;
     const bool isOfSome = one->scope.kind == kube::NamespaceScope::Kind::Within;
-    scopes.push_back(isOfSome ? one->scope : kube::NamespaceScope());
+    // Here all Namespaces are known, and so is what a selector means.
+    const bool leavesOut = !one->scope.selector.empty() && !one->scope.names.empty();
+    if (leavesOut)
+      scopes.push_back({one->scope.kind, one->scope.names});
+    else
+      scopes.push_back(isOfSome ? one->scope : kube::NamespaceScope());
   }
   return scopes;
 }
@@ -99,8 +104,10 @@ bool areWrittenByMany(const kube::GroupResource& type) { return kube::findBuiltI
 
 RemoverFinder::RemoverFinder(const Objects& objects, const kube::ResourceMap& types, bool knowsAllRoles) {
   if (knowsAllRoles) rights_.noteAllRolesAreKnown();
+  std::map<std::string, kube::Labels> namespaces;
   for (const kube::Object* object : objects) {
     objects_.emplace(object->key, object);
+    if (object->key.type == kube::kNamespaces) namespaces.emplace(object->key.name, object->meta.labels);
     rights_.put(*object);
     if (isTopWorkload(*object, types)) workloads_.push_back(object);
     if (object->key.type == criticalServiceType()) {
@@ -112,6 +119,7 @@ RemoverFinder::RemoverFinder(const Objects& objects, const kube::ResourceMap& ty
     if (object->key.type == kube::kNamespaces)
       addCarrier(kube::kNamespaces, *object, textsAt(object->content, {"spec", "finalizers"}));
   }
+  for (CriticalService& service : services_) selectNamespaces(service, namespaces);
   for (const kube::Object* workload : workloads_) {
     for (const std::string& name : namesOf(*workload)) called_[name].push_back(workload);
   }
@@ -362,12 +370,20 @@ void RemoverFinder::addNearServices(const OfType& what, std::vector<std::string>
     const std::vector<kube::NamespaceScope> scopes = scopesOf(service, what);
     if (scopes.empty()) continue;
     // The provider removes the finalizer, but not from these objects.
-    std::set<std::string> elsewhere;
-    for (const kube::NamespaceScope& scope : scopes) elsewhere.insert(scope.names.begin(), scope.names.end());
+    std::string elsewhere;
+    std::set<std::string> names;
+    for (const kube::NamespaceScope& scope : scopes) {
+      if (scope.kind == kube::NamespaceScope::Kind::Within)
+        names.insert(scope.names.begin(), scope.names.end());
+      else
+        elsewhere += kube::inWords(scope, kube::kMostNamedNamespaces);
+    }
+    if (!names.empty())
+      elsewhere += kube::inWords(kube::NamespaceScope::within(names), kube::kMostNamedNamespaces);
     clauses.push_back(
         nameInWords(service.meta.name) + " names it" +
         (runsIn(objects_, service.provider)
-             ? " only" + kube::inWords(kube::NamespaceScope::within(elsewhere), kube::kMostNamedNamespaces)
+             ? " only" + elsewhere
              : ", but its provider " + kube::toString(service.provider) + " is not there, or runs no Pods"));
   }
 }

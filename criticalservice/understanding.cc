@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "criticalservice/provider_types.h"
 #include "kube/messages.h"
 #include "kube/patterns.h"
 #include "kube/well_known.h"
@@ -100,7 +101,7 @@ class Understanding {
     if (!wanted.fields.kind || !types_.isThere(type)) return {};
     const std::string kind = types_.kindOf(type);
     if (kind.empty()) return "it is not known yet of which kind " + kube::toString(type) + " are";
-    if (wanted.kind.empty() ? kube::isRegularPlural(type.resource, kind) : wanted.kind == kind) return {};
+    if (isNamedByKind(type.resource, wanted.kind, kind)) return {};
     return "the kind of " + kube::toString(type) + " is " + kind + ": write kind: " + kind;
   }
 

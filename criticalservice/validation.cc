@@ -77,6 +77,7 @@ void warnOpenWindow(kube::Errors& found, const CriticalService& service, size_t 
                     const kube::ResourceMap& types) {
   const auto* finalizer = std::get_if<FinalizerCriterion>(&service.criteria[index]);
   if (finalizer == nullptr) return;
+  const bool isSelected = !finalizer->scope.selector.empty();
   const bool isWithin = finalizer->scope.kind == kube::NamespaceScope::Kind::Within;
   if (const auto onCrd = criterionOnCrd(service, finalizer->type)) {
     if (finalizer->scope.kind != kube::NamespaceScope::Kind::All)
@@ -91,6 +92,7 @@ void warnOpenWindow(kube::Errors& found, const CriticalService& service, size_t 
       kube::inWords(finalizer->scope, kube::kMostNamedNamespaces) +
       " may be created between the last look and the provider's deletion, and would get stuck";
   // The CRD stays for the objects of other namespaces.
+  if (isSelected) return report(found, criterionPath(index) + ": " + window + "; no criterion excludes that");
   if (isWithin) {
     const std::set<std::string>& names = finalizer->scope.names;
     const char* way = names.contains(service.provider.namespaceName)

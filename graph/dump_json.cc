@@ -81,7 +81,9 @@ OrderedJson conditionJson(const Graph& graph, ConditionId id) {
   else if (condition.kind == Condition::Kind::Finalizer)
     json["finalizer"] = condition.finalizer;
   if (condition.scope.kind == kube::NamespaceScope::Kind::Within) json["namespaces"] = condition.scope.names;
-  if (condition.scope.kind == kube::NamespaceScope::Kind::Outside)
+  if (!condition.scope.selector.empty())
+    json["namespaceSelector"] = condition.scope.selector;
+  else if (condition.scope.kind == kube::NamespaceScope::Kind::Outside)
     json["exceptNamespace"] = *condition.scope.names.begin();
   if (const std::optional<ObjectId> target = graph.target(id))
     json["object"] = idOf(graph, vertexOf(*target));

@@ -6,6 +6,7 @@
 
 #include "graph/blockers.h"
 #include "graph/names.h"
+#include "graph/nodes.h"
 #include "kube/well_known.h"
 
 namespace lastout::graph {
@@ -25,7 +26,7 @@ uint64_t keepFirst(std::vector<Vertex>& vertices, size_t limit, const Before& be
 
 // Conditions, and objects that they or requirements name, say more than the many others.
 bool ordersSomething(const Graph& graph, Vertex vertex) {
-  return !isObject(graph, vertex) || graph.tables().nodes[vertex].extra != kNone;
+  return !isObject(graph, vertex) || isNamed(graph.tables(), vertex);
 }
 
 // Somebody goes after the condition; one that is only watched says nothing of the order.

@@ -129,7 +129,7 @@ ObjectView Graph::object(ObjectId object) const {
   view.name = tables_.strings.view(node.name);
   view.present = (node.flags & Node::kPresent) != 0;
   view.terminating = (node.flags & Node::kTerminating) != 0;
-  view.deletionTimestamp = node.deletionTimestamp;
+  if (view.terminating) view.deletionTimestamp = tables_.extras[node.extra].deletionTimestamp;
   return view;
 }
 

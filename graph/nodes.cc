@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "graph/hash.h"
 #include "graph/interning.h"
 #include "graph/owners.h"
+#include "graph/selections.h"
 #include "kube/object_references.h"
 
 namespace lastout::graph {
@@ -30,17 +32,22 @@ uint32_t addNode(Tables& tables, uint32_t hash, std::string_view name) {
   Node node;
   node.flags = Node::kLive;
   node.name = tables.strings.add(name);
-  node.keyHash = hash;
   const uint32_t number = tables.nodes.add(node);
   tables.nodesByKey.insert(hash, number);
   return number;
 }
 
+uint32_t keyHashOf(const Tables& tables, const Node& node) {
+  const ObjectClass& objectClass = tables.classes[node.objectClass];
+  const StringId space = tables.namespaces[objectClass.namespaceNumber].name;
+  return hashKey(hashNamespaceName(tables, tables.strings.view(space)), objectClass.type,
+                 tables.strings.view(node.name));
+}
+
 void removeNode(Tables& tables, uint32_t number) {
+  tables.nodesByKey.erase(keyHashOf(tables, tables.nodes[number]), number);
   unlinkFromClass(tables, number);
-  const Node& node = tables.nodes[number];
-  tables.nodesByKey.erase(node.keyHash, number);
-  tables.strings.release(node.name);
+  tables.strings.release(tables.nodes[number].name);
   tables.nodes.release(number);
 }
 
@@ -48,10 +55,9 @@ bool dropUnusedExtra(Tables& tables, uint32_t number) {
   const uint32_t extra = tables.nodes[number].extra;
   if (extra == kNone) return true;
   const Extra& fields = tables.extras[extra];
-  if (fields.firstRequirement != kNone || fields.firstOrigin != kNone || fields.firstCondition != kNone ||
-      fields.previousOfUid != kNone || fields.nextOfUid != kNone) {
+  const bool isTerminating = (tables.nodes[number].flags & Node::kTerminating) != 0;
+  if (isTerminating || isNamed(tables, number) || fields.previousOfUid != kNone || fields.nextOfUid != kNone)
     return false;
-  }
   tables.extras.release(extra);
   tables.nodes.write(number).extra = kNone;
   return true;
@@ -117,10 +123,12 @@ void setUid(Tables& tables, uint32_t number, const UidKey& uid, uint32_t hash) {
 }
 
 // A number when its text is that number's only one, so that the text can be had back.
-bool parseVersion(std::string_view text, uint64_t& value) {
-  if (text.empty() || text.size() > 19 || (text[0] == '0' && text.size() > 1)) return false;
+std::optional<uint64_t> parseVersion(std::string_view text) {
+  if (text.empty() || text.size() > 19 || (text[0] == '0' && text.size() > 1)) return std::nullopt;
+  uint64_t value = 0;
   const std::from_chars_result result = std::from_chars(text.data(), text.data() + text.size(), value);
-  return result.ec == std::errc() && result.ptr == text.data() + text.size();
+  const bool isWhole = result.ec == std::errc() && result.ptr == text.data() + text.size();
+  return isWhole && value >> Node::kVersionBits == 0 ? std::optional(value) : std::nullopt;
 }
 
 void clearVersion(Tables& tables, Node& node) {
@@ -133,7 +141,8 @@ void clearVersion(Tables& tables, Node& node) {
 void setVersion(Tables& tables, Node& node, std::string_view text) {
   clearVersion(tables, node);
   if (text.empty()) return;
-  if (parseVersion(text, node.resourceVersion)) {
+  if (const std::optional<uint64_t> number = parseVersion(text)) {
+    node.resourceVersion = *number;
     node.versionKind = Node::Version::Number;
   } else {
     node.resourceVersion = static_cast<uint32_t>(tables.strings.add(text));
@@ -201,23 +210,27 @@ bool setPresent(Tables& tables, uint32_t type, const kube::ObjectMeta& meta, con
   }
   Node& node = tables.nodes.write(number);
   const bool wasPresent = (node.flags & Node::kPresent) != 0;
-  node.flags = Node::kLive | Node::kPresent;
-  node.deletionTimestamp = meta.deletionTimestamp.value_or(0);
-  if (meta.deletionTimestamp.has_value()) node.flags |= Node::kTerminating;
+  node.flags = Node::kLive | Node::kPresent | (meta.deletionTimestamp ? Node::kTerminating : 0);
+  if (meta.deletionTimestamp)
+    writeExtra(tables, number).deletionTimestamp = *meta.deletionTimestamp;
+  else
+    dropUnusedExtra(tables, number);
   setVersion(tables, node, meta.resourceVersion);
   setUid(tables, number, incoming.uid, incoming.uidHash);
   setReferences(tables, number, meta.ownerReferences);
+  if (areNamespaces(tables, tables.classes[objectClass])) setLabels(tables, meta.name, meta.labels);
   return !wasPresent;
 }
 
 void setAbsent(Tables& tables, uint32_t number) {
+  if (areNamespaces(tables, tables.classes[tables.nodes[number].objectClass]))
+    clearLabels(tables, tables.strings.view(tables.nodes[number].name));
   clearReferences(tables, number);
   clearUid(tables, number);
   Node& node = tables.nodes.write(number);
   clearVersion(tables, node);
   node.flags = Node::kLive;
-  node.deletionTimestamp = 0;
-  if (node.extra == kNone) {
+  if (dropUnusedExtra(tables, number)) {
     removeNode(tables, number);
     return;
   }
@@ -226,6 +239,13 @@ void setAbsent(Tables& tables, uint32_t number) {
   const uint32_t absent = findOrAddAbsentClass(tables, present.type, namespaceName);
   unlinkFromClass(tables, number);
   linkToClass(tables, number, absent);
+}
+
+bool isNamed(const Tables& tables, uint32_t node) {
+  const uint32_t extra = tables.nodes[node].extra;
+  if (extra == kNone) return false;
+  const Extra& fields = tables.extras[extra];
+  return fields.firstRequirement != kNone || fields.firstOrigin != kNone || fields.firstCondition != kNone;
 }
 
 Extra& writeExtra(Tables& tables, uint32_t node) {

@@ -37,6 +37,8 @@ inline bool isPresent(const Tables& tables, uint32_t node) {
   return (tables.nodes[node].flags & Node::kPresent) != 0;
 }
 
+// Whether a requirement or a condition names the node.
+bool isNamed(const Tables& tables, uint32_t node);
 // The node's Extra, added if need be.
 Extra& writeExtra(Tables& tables, uint32_t node);
 // Lets the Extra go when its lists are empty, and then the node if it is absent. Nothing if it has gone

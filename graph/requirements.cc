@@ -5,6 +5,7 @@
 #include "graph/nodes.h"
 #include "graph/owners.h"
 #include "graph/patterns.h"
+#include "graph/selections.h"
 #include "kube/patterns.h"
 
 namespace lastout::graph {
@@ -25,6 +26,7 @@ uint32_t findOnNode(const Tables& tables, uint32_t node, std::string_view uidTex
 // The condition on this carrier with this scope, or kNone.
 uint32_t findOnCarrier(const Tables& tables, uint32_t carrier, const kube::NamespaceScope& scope) {
   if (scope.kind == kube::NamespaceScope::Kind::All) return tables.carriers[carrier].condition;
+  if (!scope.selector.empty()) return findSelecting(tables, carrier, scope.selector);
   const uint32_t first = findNamespace(tables, *scope.names.begin());
   uint32_t found = kNone;
   if (first == kNone) return found;
@@ -32,44 +34,6 @@ uint32_t findOnCarrier(const Tables& tables, uint32_t carrier, const kube::Names
     if (found == kNone && scopeOf(tables, tables.conditions[condition]) == scope) found = condition;
   });
   return found;
-}
-
-// Returns how many of the carrier's holders are in the namespaces that the condition names.
-uint32_t countNamed(const Tables& tables, const ConditionRecord& condition) {
-  uint32_t count = 0;
-  for (uint32_t at = tables.carriers[condition.subject].firstMembership; at != kNone;
-       at = tables.memberships[at].nextInCarrier) {
-    const ObjectClass& objectClass = tables.classes[tables.memberships[at].objectClass];
-    if (!areNamespaces(tables, objectClass)) {
-      count += names(tables, condition, objectClass.namespaceNumber) ? objectClass.objects : 0;
-      continue;
-    }
-    for (uint32_t node = objectClass.firstObject; node != kNone; node = tables.nodes[node].next)
-      count += names(tables, condition, findPartOf(tables, node)) ? 1 : 0;
-  }
-  return count;
-}
-
-// The condition is about this namespace, or leaves it out.
-void addNamed(Tables& tables, uint32_t condition, std::string_view namespaceName) {
-  NamedNamespace named;
-  named.condition = condition;
-  named.namespaceNumber = acquireNamespace(tables, namespaceName);
-  named.nextOfCondition = tables.conditions[condition].firstNamed;
-  const uint32_t number = tables.namedNamespaces.add(named);
-  const uint32_t carrier = tables.conditions[condition].subject;
-  tables.namedIndex.insert(hashNamed(tables, carrier, named.namespaceNumber), number);
-  tables.conditions.write(condition).firstNamed = number;
-}
-
-void dropNamed(Tables& tables, const ConditionRecord& condition) {
-  for (uint32_t number = condition.firstNamed; number != kNone;) {
-    const NamedNamespace named = tables.namedNamespaces[number];
-    tables.namedIndex.erase(hashNamed(tables, condition.subject, named.namespaceNumber), number);
-    tables.namedNamespaces.release(number);
-    releaseNamespace(tables, named.namespaceNumber);
-    number = named.nextOfCondition;
-  }
 }
 
 // Its type or its finalizer stands for several.
@@ -97,15 +61,19 @@ uint32_t addFinalizer(Tables& tables, const Condition& condition) {
     tables.carriers.write(carrier).condition = number;
     return number;
   }
+  ConditionRecord& record = tables.conditions.write(number);
+  record.scope = scope.kind;
+  record.nextOfTarget = tables.carriers[carrier].firstScoped;
+  tables.carriers.write(carrier).firstScoped = number;
+  if (!scope.selector.empty()) {
+    addSelecting(tables, number, scope.selector);
+    return number;
+  }
   for (auto name = scope.names.rbegin(); name != scope.names.rend(); ++name) addNamed(tables, number, *name);
   if (scope.kind == kube::NamespaceScope::Kind::Within &&
       tables.types[type].semantics != Type::Semantics::Namespaces)
     addNamed(tables, number, "");
-  ConditionRecord& record = tables.conditions.write(number);
-  record.scope = scope.kind;
-  record.named = countNamed(tables, record);
-  record.nextOfTarget = tables.carriers[carrier].firstScoped;
-  tables.carriers.write(carrier).firstScoped = number;
+  tables.conditions.write(number).named = countNamed(tables, tables.conditions[number]);
   return number;
 }
 
@@ -196,6 +164,7 @@ kube::NamespaceScope scopeOf(const Tables& tables, const ConditionRecord& condit
     if (tables.namespaces[space].name != kEmptyString)
       scope.names.emplace(tables.strings.view(tables.namespaces[space].name));
   }
+  scope.selector = tables.strings.view(condition.selector);
   return scope;
 }
 
@@ -245,6 +214,7 @@ void dropUnusedCondition(Tables& tables, uint32_t number) {
         tables.carriers.write(record.subject).condition = kNone;
       } else {
         unlinkFromTarget(tables, tables.carriers.write(record.subject).firstScoped, number);
+        if (record.selector != kEmptyString) dropSelecting(tables, number);
         dropNamed(tables, record);
       }
       if (tables.carriers[record.subject].isPattern)

@@ -16,34 +16,35 @@
 
 namespace lastout::graph {
 
-// An object: one cache line. Absent ones are here for as long as something names them.
+// An object: there are a million of them, and of all other records few. Absent ones are here for as long as
+// something names them.
 struct Node {
   static constexpr uint8_t kLive = 1;     // this slot is in use
   static constexpr uint8_t kPresent = 2;  // the cluster has it
   static constexpr uint8_t kTerminating = 4;
 
   enum class Version : uint8_t { None, Number, Text };
+  static constexpr int kVersionBits = 56;  // etcd counts its writes: no cluster comes so far
 
-  uint64_t uidHigh = 0;           // Uuid: its first half; Text: a StringId; also the link of free slots
-  uint64_t uidLow = 0;            // Uuid: its second half
-  uint64_t resourceVersion = 0;   // Number: its value; Text: a StringId
-  int64_t deletionTimestamp = 0;  // kTerminating only
+  uint64_t uidHigh = 0;  // Uuid: its first half; Text: a StringId; also the link of free slots
+  uint64_t uidLow = 0;   // Uuid: its second half
+  uint64_t resourceVersion : kVersionBits = 0;  // Number: its value; Text: a StringId
+  uint64_t flags : 3 = 0;
+  UidKind uidKind : 2 = UidKind::None;
+  Version versionKind : 2 = Version::None;
   StringId name = kEmptyString;
   uint32_t objectClass = kNone;
   uint32_t previous = kNone;  // in its class
   uint32_t next = kNone;
   uint32_t firstReference = kNone;  // to its owners, in the order of its metadata
   uint32_t extra = kNone;           // Extra, of the few that have one
-  uint32_t keyHash = 0;
-  uint8_t flags = 0;
-  UidKind uidKind = UidKind::None;
-  Version versionKind = Version::None;
 };
-static_assert(sizeof(Node) == 64);
+static_assert(sizeof(Node) == 48);
 
-// What only few objects have: they order something, something names them, or they share their uid with
-// others. Exists while a field below is set.
+// What only few objects have: they order something, something names them, they are being deleted, or they
+// share their uid with others. Exists while a field below is set.
 struct Extra {
+  int64_t deletionTimestamp = 0;      // kTerminating only
   uint32_t firstRequirement = kNone;  // this object goes after their conditions
   uint32_t firstOrigin = kNone;       // requirements that came from this object
   uint32_t firstCondition = kNone;    // Object conditions on this object
@@ -126,9 +127,11 @@ struct NamespaceEntry {
   StringId name = kEmptyString;
   uint32_t objects = 0;  // present ones in it
   uint32_t firstClass = kNone;
-  uint32_t condition = kNone;  // the NamespaceContent condition on it
-  uint32_t uses = 0;           // by classes, the condition, and NamedNamespaces
+  uint32_t condition = kNone;      // the NamespaceContent condition on it
+  StringId labels = kEmptyString;  // of its Namespace (graph/selections.h)
+  uint32_t uses = 0;               // by classes, the condition, NamedNamespaces, and its Namespace
   uint32_t hash = 0;
+  bool isThere = false;  // its Namespace is
 };
 
 // An owner as owner references know it: by its uid. Resolved through the index of uids when read, so owners
@@ -182,9 +185,11 @@ struct ConditionRecord {
   // Object: the next condition on the same object; Finalizer that names namespaces: the next of these on the
   // same carrier.
   uint32_t nextOfTarget = kNone;
-  uint32_t firstNamed = kNone;  // Finalizer only: NamedNamespaces, in the order of their names
-  uint32_t named = 0;           // Finalizer only: how many of the carrier's holders are in these
-  uint32_t holds = 0;           // explicit ones
+  uint32_t firstNamed = kNone;       // Finalizer only: NamedNamespaces, in the order of their names
+  uint32_t named = 0;                // Finalizer only: how many of the carrier's holders are in these
+  StringId selector = kEmptyString;  // Finalizer only: of its scope, which then names those that do not match
+  uint32_t nextSelecting = kNone;    // the next condition with a selector
+  uint32_t holds = 0;                // explicit ones
   Condition::Kind kind = Condition::Kind::Object;
   kube::NamespaceScope::Kind scope = kube::NamespaceScope::Kind::All;
   UidKind uidKind = UidKind::None;
@@ -217,6 +222,7 @@ struct Tables {
   uint64_t hashSeed = kHashOdd;  // what all hashes of names begin with
   uint32_t firstPatternType = kNone;
   uint32_t firstPatternCarrier = kNone;  // but for wanted references
+  uint32_t firstSelecting = kNone;       // ConditionRecord: of those with a selector
   StringArena strings;
   Pool<Node> nodes;
   Pool<Extra> extras;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kube/messages.h"
+#include "kube/selector.h"
 #include "kube/well_known.h"
 
 namespace lastout::kube {
@@ -17,8 +18,18 @@ bool NamespaceScope::includes(const GroupResource& type, std::string_view namesp
   return isNamed == (kind == Kind::Within);
 }
 
+bool isSelected(std::string_view selector, std::string_view namespaceName, const Labels& labels) {
+  Labels all = labels;
+  all.insert_or_assign(kNamespaceNameLabel, std::string(namespaceName));
+  const auto parsed = parseSelector(selector);
+  return !parsed || parsed->matches(all);
+}
+
 NamespaceScope minus(const NamespaceScope& scope, const NamespaceScope& other) {
   using Kind = NamespaceScope::Kind;
+  const bool isCovered = scope.selector == other.selector || other.kind == Kind::All;
+  if (!scope.selector.empty() || !other.selector.empty())
+    return isCovered ? NamespaceScope::within({}) : scope;
   const bool isOfFew = scope.kind == Kind::Within;
   const bool isOtherOfFew = other.kind == Kind::Within;
   NamespaceScope left{isOtherOfFew && !isOfFew ? Kind::Outside : Kind::Within, {}};
@@ -39,6 +50,7 @@ bool covers(const NamespaceScope& wide, const NamespaceScope& narrow) {
 
 std::string inWords(const NamespaceScope& scope, size_t most) {
   if (scope.kind == NamespaceScope::Kind::All) return {};
+  if (!scope.selector.empty()) return " in namespaces with " + scope.selector;
   return std::string(scope.kind == NamespaceScope::Kind::Within ? " in " : " outside ") +
          (scope.names.size() == 1 ? "namespace " : "namespaces ") +
          listed({scope.names.begin(), scope.names.end()}, most);

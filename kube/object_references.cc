@@ -109,7 +109,7 @@ class ReferenceReader {
     return texts;
   }
 
-  // Of several, which stand in another list, none may be that of a name.
+  // Several texts come from another list than the names: a name may have none of them.
   static std::vector<std::string> textsOrNone(const Value& value, Keys keys) {
     std::vector<std::string> texts = textsAt(value, keys);
     if (texts.size() != 1) texts.emplace_back();

@@ -1,6 +1,7 @@
 #include "kube/selector.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "kube/fields.h"
@@ -44,15 +45,16 @@ std::optional<std::string> problem(const SelectorRequirement& requirement) {
   return std::nullopt;
 }
 
+constexpr std::array kOperators = {Operator::In, Operator::NotIn, Operator::Exists, Operator::DoesNotExist};
+
 void readExpression(Fields& expression, LabelSelector& selector) {
   SelectorRequirement requirement;
   requirement.key = expression.requiredString("key");
   const auto op = expression.oneOf("operator", {"In", "NotIn", "Exists", "DoesNotExist"});
   if (!op && !expression.has("operator"))
     expression.fail("operator", expression.pathOf("operator") + " is missing");
-  if (op == "In") requirement.op = Operator::In;
-  if (op == "NotIn") requirement.op = Operator::NotIn;
-  if (op == "DoesNotExist") requirement.op = Operator::DoesNotExist;
+  for (const Operator one : kOperators)
+    if (op == toString(one)) requirement.op = one;
   requirement.values = expression.strings("values");
   expression.finish();
   if (requirement.key.empty() || !op) return;
@@ -121,6 +123,20 @@ bool readRequirement(SelectorText& text, SelectorRequirement& requirement) {
 
 }  // namespace
 
+std::string_view toString(SelectorRequirement::Operator op) {
+  switch (op) {
+    case Operator::In:
+      return "In";
+    case Operator::NotIn:
+      return "NotIn";
+    case Operator::Exists:
+      return "Exists";
+    case Operator::DoesNotExist:
+      return "DoesNotExist";
+  }
+  return {};
+}
+
 bool LabelSelector::matches(const Labels& labels) const {
   return std::ranges::all_of(requirements,
                              [&labels](const auto& requirement) { return holds(requirement, labels); });
@@ -162,6 +178,20 @@ Result<LabelSelector> parseSelector(std::string_view text) {
   } while (rest.take(","));
   if (!rest.atEnd()) return fail("write it as in app=web,tier in (a,b),!legacy");
   return selector;
+}
+
+std::string toString(const LabelSelector& selector) {
+  std::string text;
+  for (const SelectorRequirement& one : selector.requirements) {
+    text += text.empty() ? "" : ",";
+    std::string values;
+    for (const std::string& value : one.values) values += (&value == &one.values.front() ? "" : ",") + value;
+    if (one.op == Operator::DoesNotExist) text += "!";
+    text += one.key;
+    if (one.op == Operator::In) text += " in (" + values + ")";
+    if (one.op == Operator::NotIn) text += " notin (" + values + ")";
+  }
+  return text;
 }
 
 }  // namespace lastout::kube

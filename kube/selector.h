@@ -19,6 +19,9 @@ struct SelectorRequirement {
   friend bool operator==(const SelectorRequirement&, const SelectorRequirement&) = default;
 };
 
+// The word of the API: "NotIn".
+std::string_view toString(SelectorRequirement::Operator op);
+
 // All requirements must hold; none matches everything.
 struct LabelSelector {
   std::vector<SelectorRequirement> requirements;
@@ -34,5 +37,7 @@ Result<LabelSelector> parseSelector(const Value& selector, std::string_view file
 LabelSelector selectorIn(const Value& object, std::string_view field);
 // "app=web,tier in (a,b),!legacy" of kubectl -l.
 Result<LabelSelector> parseSelector(std::string_view text);
+// Returns that text: "app in (web),!legacy".
+std::string toString(const LabelSelector& selector);
 
 }  // namespace lastout::kube

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/field_path.h"
 #include "kube/messages.h"
 #include "kube/names.h"
 #include "protection/message.h"
@@ -20,24 +21,15 @@ using kube::Fields;
 
 // The path that `text` is, which stands in the field `key`.
 FieldPath pathIn(Fields& fields, std::string_view key, std::string_view text) {
-  FieldPath made;
-  std::string_view rest = text;
-  if (rest.starts_with('.')) rest.remove_prefix(1);
-  while (true) {
-    const size_t dot = rest.find('.');
-    made.keys.emplace_back(rest.substr(0, dot));
-    if (dot == std::string_view::npos) break;
-    rest.remove_prefix(dot + 1);
-  }
-  const bool isWhole = std::all_of(made.keys.begin(), made.keys.end(), [](const std::string& one) {
-    return !one.empty() && one.find_first_of("[]()*'\"\\ ") == std::string::npos;
-  });
-  if (!isWhole || made.keys.size() > kDeepestPath)
-    fields.fail(key, fields.pathOf(key) +
-                         " must be keys with dots between them, as in "
-                         "\"spec.deletionProtection\", at most " +
-                         std::to_string(kDeepestPath) + " of them, not " + kube::inQuotes(text));
-  return made;
+  const std::string_view rest = text.substr(text.starts_with('.') ? 1 : 0);
+  const auto path = kube::parseFieldPath(rest);
+  const bool hasOthers = rest.find_first_of("[]()*'\"\\ ") != std::string_view::npos;
+  if (path && !hasOthers && path->keys.size() <= kDeepestPath) return {path->keys};
+  fields.fail(key, fields.pathOf(key) +
+                       " must be keys with dots between them, as in "
+                       "\"spec.deletionProtection\", at most " +
+                       std::to_string(kDeepestPath) + " of them, not " + kube::inQuotes(text));
+  return {};
 }
 
 }  // namespace

@@ -112,6 +112,8 @@ class Reporter {
 
   // Returns what has a criterion of that scope leave out the objects in a namespace that it counts.
   static std::string narrowing(const kube::NamespaceScope& scope, const std::string& namespaceName) {
+    if (!scope.selector.empty())
+      return "have the labels of namespaces/" + namespaceName + " not match finalizer.namespaces.selector";
     switch (scope.kind) {
       case kube::NamespaceScope::Kind::Within:
         return "take " + namespaceName + " out of finalizer.namespaces";

@@ -322,7 +322,11 @@ class Tracer {
       }
     };
     for (const auto& [type, all] : asked) {
-      for (const kube::ReferenceFields& fields : all) copied_.insert(fields.name.keys.front());
+      for (const kube::ReferenceFields& fields : all) {
+        copied_.insert(fields.name.keys.front());
+        for (const auto* path : {&fields.namespaceName, &fields.kind})
+          if (*path) copied_.insert((*path)->keys.front());
+      }
     }
     copiesAnnotations_ = copied_.erase("metadata") > 0;
     note(ready_.scenario.objects);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -115,6 +116,35 @@ kube::Result<void> ConsistentReader::readAll(const Conditions& conditions, TimeP
     if (!page) return tl::unexpected(std::move(page.error()));
     place = std::move(page->next);
   }
+  return sought.empty() ? kube::Result<void>() : checkLeftOut(sought, deadline);
+}
+
+// After the objects were read: what a selector leaves out by what the watch has told must not match by now.
+kube::Result<void> ConsistentReader::checkLeftOut(const Conditions& conditions, TimePoint deadline) const {
+  std::map<std::string, std::set<std::string>> leftOutBy;  // selectors, by the namespace
+  for (const Condition& condition : conditions)
+    for (const std::string& name : condition.scope.names)
+      if (!condition.scope.selector.empty()) leftOutBy[name].insert(condition.scope.selector);
+  if (leftOutBy.empty()) return {};
+  const auto type = view_.find(kube::kNamespaces);
+  if (!type) return tl::unexpected(unread("the API server does not serve namespaces"));
+  bool isBehind = false;
+  const Reading labels{client::Content::Metadata, false, [](std::string_view) { return true; },
+                       [&](const client::StreamedObject& object) {
+                         const kube::ObjectMeta& meta = object.meta;
+                         const auto known = leftOutBy.find(meta.name);
+                         isBehind = known != leftOutBy.end() &&
+                                    std::ranges::any_of(known->second, [&](const std::string& selector) {
+                                      return kube::isSelected(selector, meta.name, meta.labels);
+                                    });
+                         return !isBehind;
+                       }};
+  for (std::optional<Place> place = Place(); place && !isBehind;) {
+    auto page = readPage(*type, *place, deadline, labels);
+    if (!page) return tl::unexpected(std::move(page.error()));
+    place = std::move(page->next);
+  }
+  if (isBehind) return tl::unexpected(unread("the watch of namespaces is behind the API server"));
   return {};
 }
 
@@ -128,8 +158,9 @@ kube::Result<void> ConsistentReader::readAgain(const Conditions& conditions, Tim
   for (int look = 0; look < kMostLooks; ++look) {
     const auto page = seekOnPage(*type, {space}, sought, deadline, found);
     if (!page) return tl::unexpected(page.error());
-    if (!page->next || sought.empty()) return {};
-    if (page->objects == view_.objectCount(type->type, space)) return {};
+    if (sought.empty()) return {};
+    if (!page->next || page->objects == view_.objectCount(type->type, space))
+      return checkLeftOut(sought, deadline);
   }
   return tl::unexpected(unread("the watch of " + toString(type->type) + " is behind the API server"));
 }

@@ -59,6 +59,7 @@ class ConsistentReader {
   kube::Result<bool> isDefined(const kube::GroupResource& type, TimePoint deadline) const;
   kube::Result<bool> isAggregated(const std::string& group, TimePoint deadline) const;
   bool isUndefined(const kube::GroupResource& type, int status, TimePoint deadline) const;
+  kube::Result<void> checkLeftOut(const Conditions& conditions, TimePoint deadline) const;
   kube::Result<void> readUnserved(const kube::GroupResource& type, TimePoint deadline) const;
   // What to read of the objects of a list.
   struct Reading {

@@ -39,22 +39,6 @@ struct Listed {
 };
 using ListedFor = std::map<Listed, std::vector<const DeletionPolicy*>>;
 
-// "app in (web),!legacy"
-std::string inWords(const kube::LabelSelector& selector) {
-  using Operator = kube::SelectorRequirement::Operator;
-  std::string text;
-  for (const kube::SelectorRequirement& one : selector.requirements) {
-    text += text.empty() ? "" : ",";
-    std::string values;
-    for (const std::string& value : one.values) values += (values.empty() ? "" : ",") + value;
-    if (one.op == Operator::DoesNotExist) text += "!";
-    text += one.key;
-    if (one.op == Operator::In) text += " in (" + values + ")";
-    if (one.op == Operator::NotIn) text += " notin (" + values + ")";
-  }
-  return text;
-}
-
 using Requirements = std::vector<kube::SelectorRequirement>;
 constexpr size_t kMostNarrowers = 16;
 
@@ -86,7 +70,7 @@ std::vector<std::string> narrowersOf(
       if (labels.empty()) return {};
       kube::LabelSelector narrower = selector;
       narrower.requirements.insert(narrower.requirements.end(), labels.begin(), labels.end());
-      all.insert(inWords(narrower));
+      all.insert(toString(narrower));
     }
   }
   if (all.size() > kMostNarrowers) return {};
@@ -177,7 +161,7 @@ class Search {
       if (types.empty()) continue;
       const auto narrowers =
           narrowersOf(policy, selection.labels, [this](const auto& test) { return isByOwnLabels(test); });
-      for (const kube::ResourceType& type : types) add(policy, {type, inWords(selection.labels), narrowers});
+      for (const kube::ResourceType& type : types) add(policy, {type, toString(selection.labels), narrowers});
     }
   }
 

@@ -22,7 +22,7 @@ using protection::DeletionPolicy;
 using protection::KeyTest;
 using protection::Selection;
 
-json requirement(const std::string& key, const char* how, const std::vector<std::string>& values = {}) {
+json requirement(const std::string& key, std::string_view how, const std::vector<std::string>& values = {}) {
   json made = {{"key", key}, {"operator", how}};
   if (!values.empty()) made["values"] = values;
   return made;
@@ -33,13 +33,8 @@ json selectorOf(json requirements) {
 }
 
 void addLabels(json& requirements, const kube::LabelSelector& selector) {
-  using Operator = kube::SelectorRequirement::Operator;
-  static const std::map<Operator, const char*> kNames{{Operator::In, "In"},
-                                                      {Operator::NotIn, "NotIn"},
-                                                      {Operator::Exists, "Exists"},
-                                                      {Operator::DoesNotExist, "DoesNotExist"}};
   for (const kube::SelectorRequirement& one : selector.requirements)
-    requirements.push_back(requirement(one.key, kNames.at(one.op), one.values));
+    requirements.push_back(requirement(one.key, toString(one.op), one.values));
 }
 
 // The rules of one policy: what is done to objects of some types.

@@ -155,6 +155,7 @@ kube::ReferenceFields fieldsOf(bool withNamespace) {
 
 PlainObject Twin::anyPlainObject() {
   PlainObject object{anyObject(), anyFinalizers(), chance(3)};
+  if (object.key.type == kNamespaces && chance(2)) object.labels = {{"tenant", chance(2) ? "a" : "b"}};
   if (chance(2)) object.names.push_back({"spec.name", "", "", "", "", numbered("p", below(3))});
   if (chance(2))
     object.names.push_back({"spec.ref.name", "spec.ref.namespace", "spec.ref.kind",
@@ -265,8 +266,11 @@ CriticalService Twin::anyService() {
   for (size_t i = 0; i < count; ++i) {
     Criterion criterion = anyCriterion();
     if (auto* finalizer = std::get_if<FinalizerCriterion>(&criterion); finalizer != nullptr && chance(3))
-      finalizer->scope = chance(2) ? kube::NamespaceScope::outside(service.provider.namespaceName)
-                                   : kube::NamespaceScope::within({service.provider.namespaceName});
+      finalizer->scope = oneOf<kube::NamespaceScope>(
+          {kube::NamespaceScope::outside(service.provider.namespaceName),
+           kube::NamespaceScope::within({service.provider.namespaceName}),
+           kube::NamespaceScope::selectedBy("tenant in (a)"),
+           kube::NamespaceScope::selectedBy("kubernetes.io/metadata.name in (n1)")});
     if (auto* finalizer = std::get_if<FinalizerCriterion>(&criterion); finalizer != nullptr && chance(4))
       finalizer->finalizerName = "example.com/f*";
     if (std::ranges::count(service.criteria, criterion) == 0) service.criteria.push_back(criterion);
@@ -283,6 +287,7 @@ void Twin::upsert(const PlainObject& object) {
   meta.name = object.key.name;
   meta.uid = kube::toString(object.key) + std::to_string(below(3));
   meta.finalizers = object.finalizers;
+  meta.labels.insert(object.labels.begin(), object.labels.end());
   meta.references =
       kube::referencesIn(contentOf(object), object.key.namespaceName, {fieldsOf(false), fieldsOf(true)});
   if (object.terminating) meta.deletionTimestamp = 1;

@@ -253,6 +253,16 @@ TEST(WeakerThan, ComparesEachField) {
   EXPECT_THAT(weakerThan(scoped, elsewhere),
               ElementsAre("spec.criteria does not have finalizer example.com/f on widgets.example.com in "
                           "namespaces a and b any more"));
+  criticalservice::CriticalService selecting = before;
+  std::get<criticalservice::FinalizerCriterion>(selecting.criteria[0]).scope =
+      kube::NamespaceScope::selectedBy("tenant in (a)");
+  EXPECT_THAT(
+      weakerThan(before, selecting),
+      ElementsAre("spec.criteria does not have finalizer example.com/f on widgets.example.com any more"));
+  EXPECT_THAT(weakerThan(selecting, before), IsEmpty());
+  EXPECT_THAT(weakerThan(selecting, elsewhere),
+              ElementsAre("spec.criteria does not have finalizer example.com/f on widgets.example.com in "
+                          "namespaces with tenant in (a) any more"));
   criticalservice::CriticalService both = excepting;
   both.criteria.push_back(after.criteria[0]);
   both.guardsScaling = before.guardsScaling;

@@ -28,12 +28,13 @@ const kube::Value& specSchema(const kube::Object& crd) {
   return *version(crd).at({"schema", "openAPIV3Schema", "properties", "spec"});
 }
 
-// A manifest's value for a schema: every property is there, with the first word of an enumeration.
-kube::Value example(const kube::Value& schema, std::string_view name) {
+// A manifest's value for a schema: every property is there but for those of these names, with the first word
+// of an enumeration.
+kube::Value example(const kube::Value& schema, std::string_view name, const std::set<std::string>& without) {
   if (const kube::Value* choices = schema.find("enum")) return choices->asList()->at(0);
   if (schema.find("type") == nullptr) return *schema.find("default");
   const std::string type = *schema.find("type")->asString();
-  if (type == "array") return {kube::Value::List{example(*schema.find("items"), name)}, {}};
+  if (type == "array") return {kube::Value::List{example(*schema.find("items"), name, without)}, {}};
   // That does not go with the field before it.
   if (type == "boolean") return {name != kExceptField, {}};
   if (type != "object") {
@@ -42,10 +43,12 @@ kube::Value example(const kube::Value& schema, std::string_view name) {
     return {std::string("a"), {}};
   }
   kube::Value::Map map;
-  for (const kube::Member& member : *schema.find("properties")->asMap()) {
-    // A criterion has one of its members.
-    if (member.key == "specificResource" || member.key == "reference") continue;
-    map.push_back({member.key, {}, example(member.value, member.key)});
+  if (const kube::Value* values = schema.find("additionalProperties"))
+    map.push_back({"a", {}, example(*values, "a", without)});
+  if (const kube::Value* properties = schema.find("properties")) {
+    for (const kube::Member& member : *properties->asMap())
+      if (!without.contains(member.key))
+        map.push_back({member.key, {}, example(member.value, member.key, without)});
   }
   return {std::move(map), {}};
 }
@@ -72,7 +75,10 @@ TEST(CriticalServiceCrd, ItsSchemaHasTheFieldsThatAreWritten) {
   scoped.scope = kube::NamespaceScope::within({"n"});
   const kube::ReferenceFields fields{*kube::parseFieldPath("spec.a"), kube::parseFieldPath("spec.b"),
                                      kube::parseFieldPath("spec.c")};
-  service.criteria = {finalizer, scoped, SpecificResourceCriterion{{{"apps", "deployments"}, "n", "other"}},
+  FinalizerCriterion selecting = scoped;
+  selecting.scope = kube::NamespaceScope::selectedBy("a in (b)");
+  service.criteria = {finalizer, scoped, selecting,
+                      SpecificResourceCriterion{{{"apps", "deployments"}, "n", "other"}},
                       ReferenceCriterion{{"a.b", "cs"}, {fields, service.provider, "Deployment"}}};
   service.guardsScaling = true;
   service.deferral = DeferralMode::Never;
@@ -80,23 +86,30 @@ TEST(CriticalServiceCrd, ItsSchemaHasTheFieldsThatAreWritten) {
   service.dependencies.mode = DependencyMode::None;
   std::set<std::string> written = testing::fieldsOf(*toManifest(service).find("spec"));
   written.insert("replay");  // the former name of deferredDeletions, which is read alone
-  written.insert("criteria[].finalizer.namespaces.sameAsProvider");  // written as that name
+  written.insert("criteria[].finalizer.namespaces.sameAsProvider");        // written as that name
+  written.insert("criteria[].finalizer.namespaces.selector.matchLabels");  // written as expressions
   const kube::Object object = crd();
   EXPECT_THAT(testing::propertiesOf(specSchema(object)), UnorderedElementsAreArray(written));
 }
 
+// A criterion has one of its members, and namespaces are named or selected.
 TEST(CriticalServiceCrd, WhateverItsSchemaHasIsRead) {
   const kube::Object definition = crd();
   const kube::ResourceMap& types = kube::ResourceMap::builtIn();
-  kube::Value manifest = toManifest(CriticalService{});
-  for (kube::Member& member : *std::get_if<kube::Value::Map>(&manifest.data)) {
-    if (member.key == "metadata") member.value = {kube::Value::Map{{"name", {}, {std::string("x"), {}}}}, {}};
-    if (member.key == "spec") member.value = example(specSchema(definition), "spec");
+  for (const std::set<std::string>& without :
+       {std::set<std::string>{"specificResource", "reference", "selector"},
+        {"specificResource", "reference", "names", "sameAsProvider"}}) {
+    kube::Value manifest = toManifest(CriticalService{});
+    for (kube::Member& member : *std::get_if<kube::Value::Map>(&manifest.data)) {
+      if (member.key == "metadata")
+        member.value = {kube::Value::Map{{"name", {}, {std::string("x"), {}}}}, {}};
+      if (member.key == "spec") member.value = example(specSchema(definition), "spec", without);
+    }
+    const auto object = kube::parseObject(std::move(manifest), "", types);
+    ASSERT_TRUE(object) << kube::toString(object.error());
+    const auto parsed = parse(*object, types);
+    EXPECT_TRUE(parsed) << testing::lines(parsed.error());
   }
-  const auto object = kube::parseObject(std::move(manifest), "", types);
-  ASSERT_TRUE(object) << kube::toString(object.error());
-  const auto parsed = parse(*object, types);
-  EXPECT_TRUE(parsed) << testing::lines(parsed.error());
 }
 
 TEST(CriticalServiceCrd, ItsEnumerationsAreTheParsers) {

@@ -69,10 +69,13 @@ TEST(ParseCriticalService, WhatItWritesItReadsAgain) {
   excepting.scope = kube::NamespaceScope::outside("n");
   FinalizerCriterion scoped{{"", "secrets"}, "a.b/c"};
   scoped.scope = kube::NamespaceScope::within({"n", "other"});
+  FinalizerCriterion selecting = scoped;
+  selecting.scope = kube::NamespaceScope::selectedBy("!b,a,c in (,e),f notin (g)");
   service.criteria = {
       FinalizerCriterion{{"", "configmaps"}, "a.b/c"},
       excepting,
       scoped,
+      selecting,
       SpecificResourceCriterion{{{"", "secrets"}, "other", "s"}},
       SpecificResourceCriterion{{{"", "nodes"}, "", "n1"}},
       ReferenceCriterion{
@@ -159,14 +162,15 @@ TEST(ParseCriticalService, ACriterionMayBeAboutSomeNamespaces) {
   EXPECT_EQ(scopeOf("{names: [d, c, b, a]}"), " in namespaces a, b and 2 more");
   EXPECT_EQ(scopeOf("{sameAsProvider: true}"), " in namespace n");
   EXPECT_EQ(scopeOf("{sameAsProvider: true, names: [a]}"), " in namespaces a and n");
-  EXPECT_THAT(scopeOf("{}"),
-              HasSubstr("finalizer.namespaces says no namespace: give names, or sameAsProvider: true"));
+  EXPECT_THAT(
+      scopeOf("{}"),
+      HasSubstr("finalizer.namespaces says no namespace: give names, sameAsProvider: true, or a selector"));
   EXPECT_THAT(scopeOf("{names: []}"), HasSubstr("says no namespace"));
   EXPECT_THAT(scopeOf("{sameAsProvider: false}"), HasSubstr("says no namespace"));
   EXPECT_THAT(scopeOf("{names: [A]}"), HasSubstr("finalizer.namespaces.names: \"A\" is no namespace's name"));
   EXPECT_THAT(scopeOf("{names: [a, a]}"), HasSubstr("finalizer.namespaces.names has a name twice"));
   EXPECT_THAT(scopeOf("[a]"), HasSubstr("finalizer.namespaces must be a map"));
-  EXPECT_THAT(scopeOf("{selector: {}}"), HasSubstr("is no known field"));
+  EXPECT_THAT(scopeOf("{labels: {}}"), HasSubstr("is no known field"));
   EXPECT_THAT(scopeOf("{names: [a]}, exceptProviderNamespace: true"),
               HasSubstr("exceptProviderNamespace does not go with spec.criteria[0].finalizer.namespaces"));
   std::string many = "a0";
@@ -174,6 +178,40 @@ TEST(ParseCriticalService, ACriterionMayBeAboutSomeNamespaces) {
   EXPECT_EQ(scopeOf("{sameAsProvider: true, names: [" + many + "]}"), " in namespaces a0, a1 and 63 more");
   EXPECT_THAT(scopeOf("{names: [" + many + ", a64]}"),
               HasSubstr("finalizer.namespaces.names has more than 64 namespaces"));
+}
+
+TEST(ParseCriticalService, ACriterionMaySelectNamespacesByTheirLabels) {
+  const auto scopeOf = [](const std::string& namespaces) {
+    const auto parsed = parseText(std::string(kHead) + std::string(kProvider) + "  criteria:\n" +
+                                  scoped("resource: configmaps", namespaces));
+    return parsed ? std::get<FinalizerCriterion>(parsed->criteria[0]).scope.selector
+                  : testing::lines(parsed.error());
+  };
+  const auto expressions = [&](const std::string& list) {
+    return scopeOf("{selector: {matchExpressions: [" + list + "]}}");
+  };
+  EXPECT_EQ(scopeOf("{selector: {matchLabels: {t: oil, b: c}}}"), "b in (c),t in (oil)");
+  EXPECT_EQ(expressions("{key: t, operator: In, values: [oil]}, {key: b, operator: In, values: [c]}"),
+            "b in (c),t in (oil)");
+  EXPECT_EQ(expressions("{key: t, operator: NotIn, values: [b, a, b]}, {key: x, operator: DoesNotExist}, "
+                        "{key: y, operator: Exists}, {key: y, operator: Exists}"),
+            "!x,t notin (a,b),y");
+  EXPECT_EQ(expressions("{key: t, operator: In, values: [oil, '']}"), "t in (,oil)");
+  EXPECT_THAT(scopeOf("{selector: {}}"),
+              HasSubstr("selector selects all namespaces: leave namespaces out, or name a label"));
+  EXPECT_THAT(scopeOf("{names: [a], selector: {matchLabels: {t: oil}}}"),
+              HasSubstr("selector does not go with names or sameAsProvider: write one of them"));
+  EXPECT_THAT(scopeOf("{sameAsProvider: true, selector: {matchLabels: {t: oil}}}"),
+              HasSubstr("selector does not go with names or sameAsProvider"));
+  EXPECT_THAT(scopeOf("{selector: {matchLabel: {t: oil}}}"), HasSubstr("matchLabel"));
+  EXPECT_THAT(scopeOf("{selector: {matchLabels: {t: 'not one'}}}"),
+              HasSubstr("\"not one\" is no value of a label"));
+  EXPECT_THAT(expressions("{key: t, operator: In}"), HasSubstr("needs at least one value"));
+  std::string many = "v0";
+  for (int i = 1; i < 63; ++i) many += ", v" + std::to_string(i);
+  EXPECT_THAT(expressions("{key: t, operator: In, values: [" + many + "]}"), HasSubstr("t in (v0,v1,v10"));
+  EXPECT_THAT(expressions("{key: t, operator: In, values: [" + many + ", v63]}"),
+              HasSubstr("selector has more than 64 keys and values"));
 }
 
 TEST(ParseCriticalService, AGroupOfTypesIsOfCustomResources) {
@@ -372,7 +410,7 @@ TEST(ParseCriticalService, AReferenceInSecretsThatStandsIsNotUnderstood) {
   EXPECT_TRUE(fields.empty());
 }
 
-// What is named need not run anything.
+// A provider that objects name need not run anything.
 TEST(ParseCriticalService, WhatIsNamedMayBeAnyObject) {
   const auto complaint = [](const std::string& provider) {
     return complaints(std::string(kHead) + "spec:\n  provider: " + provider + "\n  criteria:\n" +

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <ctime>
 #include <map>
 #include <thread>
@@ -468,6 +469,26 @@ void FaultWorld::deleteAll(const std::vector<std::string>& paths, const std::fun
       },
       kPause);
   for (std::thread& client : clients) client.join();
+}
+
+void FaultWorld::reviewWhile(const std::string& path, const std::function<void()>& change) {
+  std::atomic<bool> ends = false;
+  std::thread client([&] {
+    while (!ends) ask("DELETE", path + "?dryRun=All");
+  });
+  change();
+  ends = true;
+  client.join();
+}
+
+void FaultWorld::waitUntilDenied() {
+  const int before = judge.counts().denied;
+  waitUntil("it must stay", [&] { return judge.counts().denied > before; });
+}
+
+void FaultWorld::waitUntilAllowed() {
+  const int before = judge.counts().allowed;
+  waitUntil("it may go", [&] { return judge.counts().allowed > before; });
 }
 
 void FaultWorld::finalizeByHand() {

@@ -96,6 +96,11 @@ class FaultWorld {
   void deleteAll(const std::vector<std::string>& paths);
   // The same; meanwhile `trouble` is done, by the calling thread, over and over.
   void deleteAll(const std::vector<std::string>& paths, const std::function<void()>& trouble);
+  // Reviews DELETEs of the path over and over, as dry runs, while `change` is done by the calling thread.
+  void reviewWhile(const std::string& path, const std::function<void()>& change);
+  // Until one more review has denied, or allowed.
+  void waitUntilDenied();
+  void waitUntilAllowed();
   // What people do when the provider went although it was needed.
   void finalizeByHand();
   // The message of the answer to one DELETE.

@@ -2,9 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <string>
-#include <thread>
 
 #include "tests/faults/fault_world.h"
 
@@ -83,20 +81,14 @@ TEST_F(GroupsTest, AListThatIsRefusedForOneTypeKeepsTheProvider) {
 // The judge compares each ALLOW with what was there during all of its review.
 TEST_F(GroupsTest, TypesThatComeWhileReviewsRun) {
   begin();
-  std::atomic<bool> ends = false;
-  std::thread client([&] {
-    while (!ends) world.ask("DELETE", std::string(kFaultProvider) + "?dryRun=All");
+  world.reviewWhile(kFaultProvider, [&] {
+    for (int i = 0; i < 8; ++i) {
+      createType("types" + std::to_string(i));
+      world.waitUntilDenied();
+      deleteType("types" + std::to_string(i));
+      world.waitUntilAllowed();
+    }
   });
-  for (int i = 0; i < 8; ++i) {
-    createType("types" + std::to_string(i));
-    const int denied = world.judge.counts().denied;
-    world.waitUntil("it must stay", [&] { return world.judge.counts().denied > denied; });
-    deleteType("types" + std::to_string(i));
-    const int allowed = world.judge.counts().allowed;
-    world.waitUntil("it may go", [&] { return world.judge.counts().allowed > allowed; });
-  }
-  ends = true;
-  client.join();
   expectToGo();
 }
 

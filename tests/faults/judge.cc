@@ -53,6 +53,12 @@ std::vector<PlainReference> namesIn(const Json& object) {
   return names;
 }
 
+std::map<std::string, std::string> labelsOf(const Json& object) {
+  const Json* labels = simulator::at(object, {"metadata", "labels"});
+  return labels == nullptr ? std::map<std::string, std::string>()
+                           : labels->get<std::map<std::string, std::string>>();
+}
+
 bool isTerminating(const Json& object) {
   return !stringAt(object, {"metadata", "deletionTimestamp"}).empty();
 }
@@ -156,7 +162,8 @@ void Judge::note(const Write& write) {
     objects_.erase(key);
   else
     objects_[key] = {textsAt(write.record->object(), {"metadata", "finalizers"}),
-                     ownersOf(write.record->object()), namesIn(write.record->object())};
+                     ownersOf(write.record->object()), namesIn(write.record->object()),
+                     labelsOf(write.record->object())};
   if (key.type == criticalServiceType()) noteService(write);
   if (key.type == kConfigurations && key.name == "lastout") noteConfiguration(write);
   if (key.type == kJudgedWorks || key.type == kJudgedAppliedWorks) noteWork(write);
@@ -240,7 +247,7 @@ PlainVerdict Judge::verdictNow(const kube::ObjectKey& object,
                                admission::DeletionEffect deletionEffect) const {
   PlainCluster cluster = truth_;
   for (const auto& [key, object] : objects_)
-    cluster.objects.push_back({key, object.finalizers, false, object.names});
+    cluster.objects.push_back({key, object.finalizers, false, object.names, object.labels});
   for (const kube::GroupResource& type :
        {criticalServiceType(), kube::kCustomResourceDefinitions, kJudgedNamespaces})
     cluster.knowledge[type] = graph::Knowledge::Synced;

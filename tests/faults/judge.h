@@ -69,6 +69,7 @@ class Judge {
     std::vector<std::string> finalizers;
     std::set<std::string> owners;  // their uids
     std::vector<PlainReference> names;
+    std::map<std::string, std::string> labels;
   };
   // A review of a DELETE that is under way.
   struct Review {

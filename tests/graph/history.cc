@@ -30,7 +30,10 @@ const std::vector<std::string> kFinalizers = {
     std::string(kube::kForegroundFinalizer),    "my.crd.group/super-important", "f", "", "my.crd.group/other",
     std::string(kube::kAppliedObjectsFinalizer)};
 const std::vector<std::string> kFinalizerPatterns = {"my.crd.group/*", "f*", "my.crd.group/super*"};
-const std::vector<std::string> kVersions = {"", "1", "007", "18446744073709551616", "not-a-number"};
+const std::vector<std::string> kVersions = {
+    "", "1", "007", "18446744073709551616", "not-a-number", "72057594037927935", "72057594037927936"};
+const std::vector<std::string> kSelectors = {"tenant in (a)", "!tenant",
+                                             "kubernetes.io/metadata.name notin (b)"};
 
 }  // namespace
 
@@ -96,6 +99,7 @@ ObjectMeta History::randomMeta(const ObjectKey& key) {
   meta.name = key.name;
   meta.uid = pick(kUids);
   meta.resourceVersion = pick(kVersions);
+  if (pick(2) == 0) meta.labels = {{"tenant", pick(2) == 0 ? "a" : "b"}, {"x", "y"}};
   if (pick(3) == 0) meta.deletionTimestamp = static_cast<int64_t>(pick(1000)) - 500;
   while (pick(2) == 0) meta.finalizers.push_back(pick(kFinalizers));
   for (const auto& [text, target] : namedTargets())
@@ -113,6 +117,7 @@ ObjectMeta History::randomMeta(const ObjectKey& key) {
 
 kube::NamespaceScope History::randomScope() {
   using Kind = kube::NamespaceScope::Kind;
+  if (pick(4) == 0) return kube::NamespaceScope::selectedBy(pick(kSelectors));
   kube::NamespaceScope scope;
   for (uint32_t count = pick(3); count > 0; --count) {
     if (const auto& name = pick(kNamespaceNames); !name.empty()) scope.names.emplace(name);

@@ -39,10 +39,25 @@ bool isPartOf(const kube::ObjectKey& key, const std::string& namespaceName) {
   return key.namespaceName == namespaceName || key == kube::ObjectKey{{"", "namespaces"}, "", namespaceName};
 }
 
-// Every scope includes a cluster-scoped object that is no Namespace.
-bool isInScope(const kube::ObjectKey& key, const kube::NamespaceScope& scope) {
+// By the words of the selectors that histories have.
+bool isSelected(const std::string& selector, const std::string& name, const kube::Labels& labels) {
+  const auto tenant = labels.find("tenant");
+  if (selector == "tenant in (a)") return tenant != labels.end() && tenant->second == "a";
+  if (selector == "!tenant") return tenant == labels.end();
+  return name != "b";  // kubernetes.io/metadata.name notin (b)
+}
+
+// Every scope includes a cluster-scoped object that is no Namespace, and one of a namespace whose labels
+// nobody knows, if it is by labels.
+bool isInScope(const Model& model, const kube::ObjectKey& key, const kube::NamespaceScope& scope) {
   using Kind = kube::NamespaceScope::Kind;
   const bool isPlaced = !key.namespaceName.empty() || key.type == kube::kNamespaces;
+  if (!scope.selector.empty()) {
+    if (!isPlaced) return true;
+    const std::string& space = key.namespaceName.empty() ? key.name : key.namespaceName;
+    const auto found = model.objects.find({{"", "namespaces"}, "", space});
+    return found == model.objects.end() || isSelected(scope.selector, space, found->second.labels);
+  }
   const bool isNamed =
       std::ranges::any_of(scope.names, [&](const std::string& name) { return isPartOf(key, name); });
   return !isPlaced || scope.kind == Kind::All || (scope.kind == Kind::Within ? isNamed : !isNamed);
@@ -159,7 +174,7 @@ bool Model::isHolder(const kube::ObjectKey& key, const Condition& condition) con
       return isMeant(key.type, condition.type) &&
              (carriesMeant(found->second, condition.finalizer) ||
               namesMeant(found->second, condition.finalizer)) &&
-             isInScope(key, condition.scope);
+             isInScope(*this, key, condition.scope);
     case Condition::Kind::Object:
       return key == kube::ObjectKey{condition.type, condition.namespaceName, condition.name} &&
              (condition.uid.empty() || condition.uid == found->second.uid);
@@ -177,6 +192,16 @@ std::set<kube::ObjectKey> Model::holders(const Condition& condition) const {
     if (isHolder(key, condition)) result.insert(key);
   }
   return result;
+}
+
+std::set<std::string> Model::leftOut(const Condition& condition) const {
+  std::set<std::string> names;
+  for (const auto& [key, meta] : objects) {
+    if (key.type == kube::kNamespaces && key.namespaceName.empty() &&
+        !isSelected(condition.scope.selector, key.name, meta.labels))
+      names.insert(key.name);
+  }
+  return names;
 }
 
 std::set<Condition> Model::conditions() const {

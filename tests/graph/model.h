@@ -48,6 +48,8 @@ struct Model {
                         const std::vector<kube::GroupResource>& types) const;
   bool isHolder(const kube::ObjectKey& key, const Condition& condition) const;
   std::set<kube::ObjectKey> holders(const Condition& condition) const;
+  // The names of the Namespaces that the condition's selector does not match.
+  std::set<std::string> leftOut(const Condition& condition) const;
   // Those that a requirement or a hold uses.
   std::set<Condition> conditions() const;
   // Not present, but named: as subject or origin of a requirement, or by an Object condition.

@@ -64,6 +64,41 @@ TEST(NamespaceScope, IsSaidInWords) {
   EXPECT_EQ(inWords(NamespaceScope::outside("a"), 3), " outside namespace a");
   EXPECT_EQ(inWords(NamespaceScope::within({"a", "b", "c", "d", "e"}), 3),
             " in namespaces a, b, c and 2 more");
+  EXPECT_EQ(inWords(NamespaceScope::selectedBy("tenant in (a)"), 3), " in namespaces with tenant in (a)");
+}
+
+TEST(NamespaceScope, ASelectorLeavesOutWhatIsKnownNotToMatch) {
+  NamespaceScope scope = NamespaceScope::selectedBy("tenant in (a)");
+  EXPECT_TRUE(scope.includes(kThings, "b", "x"));
+  scope.names = {"b"};
+  EXPECT_FALSE(scope.includes(kThings, "b", "x"));
+  EXPECT_FALSE(scope.includes(kNamespaces, "", "b"));
+  EXPECT_TRUE(scope.includes(kThings, "a", "x"));
+  EXPECT_TRUE(isSelected("tenant in (a,b),!old", "n", {{"tenant", "b"}}));
+  EXPECT_FALSE(isSelected("tenant in (a,b),!old", "n", {{"tenant", "b"}, {"old", ""}}));
+  EXPECT_FALSE(isSelected("tenant in (a)", "n", {}));
+  EXPECT_TRUE(isSelected("tenant in (,a)", "n", {{"tenant", ""}}));
+  EXPECT_FALSE(isSelected("tenant notin (,a)", "n", {{"tenant", ""}}));
+  EXPECT_TRUE(isSelected("kubernetes.io/metadata.name in (n)", "n", {}));
+  EXPECT_FALSE(isSelected("kubernetes.io/metadata.name in (n)", "m", {{kNamespaceNameLabel, "n"}}));
+}
+
+// Nothing is known of what two selectors have in common.
+TEST(NamespaceScope, OneSelectorIsCoveredByItselfAndByAll) {
+  const NamespaceScope selector = NamespaceScope::selectedBy("tenant in (a)");
+  const NamespaceScope other = NamespaceScope::selectedBy("tenant in (a,b)");
+  NamespaceScope resolved = selector;
+  resolved.names = {"b"};
+  for (const NamespaceScope& scope : allScopes()) {
+    EXPECT_EQ(covers(scope, selector), scope.kind == Kind::All);
+    EXPECT_FALSE(covers(selector, scope));
+    EXPECT_EQ(minus(scope, selector), scope);
+  }
+  EXPECT_TRUE(covers(selector, resolved));
+  EXPECT_TRUE(covers(resolved, selector));
+  EXPECT_FALSE(covers(selector, other));
+  EXPECT_FALSE(covers(other, selector));
+  EXPECT_EQ(minus(other, selector), other);
 }
 
 }  // namespace

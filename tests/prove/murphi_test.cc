@@ -38,8 +38,9 @@ const auto kCompared = ::testing::Values(
     "foreground-delete", "group-of-types", "hold-background", "hold-foreground", "intent-orphan",
     "late-instance-with-crd", "namespace-any-order", "namespace-pod-waits", "namespace-pods-first",
     "needs-credentials", "own-namespace", "own-namespace-excepted", "network-in-use",
-    "operator-for-each-tenant", "provider-recreated", "provider-statefulset", "provider-webhook-unguarded",
-    "reapplied-crd", "webhook-refuses-collector", "webhook-refuses-controller");
+    "operator-for-each-tenant", "operator-for-labelled-namespaces", "provider-recreated",
+    "provider-statefulset", "provider-webhook-unguarded", "reapplied-crd", "webhook-refuses-collector",
+    "webhook-refuses-controller");
 #endif
 
 INSTANTIATE_TEST_SUITE_P(Of, SecondOpinion, kCompared, nameOf);

@@ -15,6 +15,7 @@
 namespace lastout::replay {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
@@ -140,6 +141,7 @@ TEST(Shipped, AreAllThere) {
                                    "own-namespace-excepted",
                                    "network-in-use",
                                    "operator-for-each-tenant",
+                                   "operator-for-labelled-namespaces",
                                    "provider-gone",
                                    "work-orphans",
                                    "late-instance-with-crd",
@@ -262,6 +264,33 @@ TEST(Shipped, WithoutTheExceptionNoDeletionEnds) {
 TEST(Shipped, WithoutItsNamespacesATenantWaitsForAnother) {
   expectStuckWithout("scenarios/operator-for-each-tenant.yaml",
                      "        namespaces: { sameAsProvider: true }\n");
+}
+
+TEST(Shipped, WithAnotherSelectorATenantWaitsForAnother) {
+  const std::string file = "scenarios/operator-for-labelled-namespaces.yaml";
+  const auto outcome = [&](const std::string& selector) {
+    return prove::proveScenario(
+               ready(changed(file, "matchLabels: { capsule.clastix.io/tenant: oil }", selector))->compiled)
+        .verdict;
+  };
+  EXPECT_EQ(outcome("matchLabels: { capsule.clastix.io/tenant: oil }"), prove::ProofResult::Proven);
+  EXPECT_EQ(outcome("matchExpressions: [{ key: capsule.clastix.io/tenant, operator: Exists }]"),
+            prove::ProofResult::Stuck);
+  // It waits for nothing that the controller has to clean up, so it may go before.
+  EXPECT_EQ(outcome("matchLabels: { capsule.clastix.io/tenant: water }"), prove::ProofResult::Stuck);
+}
+
+TEST(Shipped, NoStepChangesWhichNamespacesAreSelected) {
+  const std::string file = "scenarios/operator-for-labelled-namespaces.yaml";
+  const auto patched = [&](const std::string& labels) {
+    const std::string step = "    - patch: { object: namespaces/gas-production, labels: " + labels + " }\n";
+    return mistakes(changed(file, "  expect:\n", step + "  expect:\n"));
+  };
+  EXPECT_THAT(patched("{ capsule.clastix.io/tenant: gas, a: b }"), IsEmpty());
+  EXPECT_THAT(
+      patched("{ capsule.clastix.io/tenant: oil }"),
+      ElementsAre(HasSubstr("a criterion's selector matches namespaces/gas-production before this step "
+                            "and not after it, or the other way round")));
 }
 
 // The provider alone is not enough: without what it needs, it cannot clean up.

@@ -52,11 +52,27 @@ bool isThere(const PlainCluster& cluster, const kube::ObjectKey& key) {
   return std::ranges::any_of(cluster.objects, [&](const PlainObject& object) { return object.key == key; });
 }
 
+// "A namespace counts from the moment in which its labels match, and as long as nobody knows its labels." The
+// selectors here ask for one value of one label.
+bool isSelected(const PlainCluster& cluster, const std::string& selector, const std::string& space) {
+  const auto found = std::ranges::find_if(cluster.objects, [&](const PlainObject& object) {
+    return object.key == kube::ObjectKey{kNamespaces, "", space};
+  });
+  if (found == cluster.objects.end()) return true;
+  std::map<std::string, std::string> labels = found->labels;
+  labels["kubernetes.io/metadata.name"] = space;
+  return std::ranges::any_of(
+      labels, [&](const auto& label) { return selector == label.first + " in (" + label.second + ")"; });
+}
+
 // "Objects in the provider's own namespace do not count, nor does that Namespace itself"; "only objects in
 // these namespaces count, and these Namespaces themselves; of a type without namespaces all do".
-bool isExcepted(const FinalizerCriterion& criterion, const kube::ObjectKey& object) {
+bool isExcepted(const PlainCluster& cluster, const FinalizerCriterion& criterion,
+                const kube::ObjectKey& object) {
   if (object.namespaceName.empty() && object.type != kNamespaces) return false;
   const std::string& space = object.namespaceName.empty() ? object.name : object.namespaceName;
+  if (const std::string& selector = criterion.scope.selector; !selector.empty())
+    return !isSelected(cluster, selector, space);
   switch (criterion.scope.kind) {
     case kube::NamespaceScope::Kind::Outside:
       return criterion.scope.names.contains(space);
@@ -69,7 +85,7 @@ bool isExcepted(const FinalizerCriterion& criterion, const kube::ObjectKey& obje
 
 bool isCarried(const PlainCluster& cluster, const FinalizerCriterion& criterion) {
   return std::ranges::any_of(cluster.objects, [&](const PlainObject& object) {
-    return isMeant(criterion.type, object.key.type) && !isExcepted(criterion, object.key) &&
+    return isMeant(criterion.type, object.key.type) && !isExcepted(cluster, criterion, object.key) &&
            carries(object, criterion.finalizerName);
   });
 }

@@ -17,7 +17,7 @@
 
 namespace lastout::testing {
 
-// What an object says in the fields by which it names another one; empty: that field says nothing.
+// The texts in the fields by which an object names another one; empty: the field has none.
 struct PlainReference {
   std::string field;
   std::string namespaceField;
@@ -32,6 +32,7 @@ struct PlainObject {
   std::vector<std::string> finalizers;
   bool terminating = false;
   std::vector<PlainReference> names = {};
+  std::map<std::string, std::string> labels = {};  // of a Namespace, but for the one with its name
 };
 
 // Which types there are, and of which scope; and which there were while each CriticalService stood.
