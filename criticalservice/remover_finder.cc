@@ -370,20 +370,21 @@ void RemoverFinder::addNearServices(const OfType& what, std::vector<std::string>
     const std::vector<kube::NamespaceScope> scopes = scopesOf(service, what);
     if (scopes.empty()) continue;
     // The provider removes the finalizer, but not from these objects.
-    std::string elsewhere;
+    std::vector<std::string> elsewhere;
     std::set<std::string> names;
     for (const kube::NamespaceScope& scope : scopes) {
       if (scope.kind == kube::NamespaceScope::Kind::Within)
         names.insert(scope.names.begin(), scope.names.end());
       else
-        elsewhere += kube::inWords(scope, kube::kMostNamedNamespaces);
+        elsewhere.push_back("only" + kube::inWords(scope, kube::kMostNamedNamespaces));
     }
     if (!names.empty())
-      elsewhere += kube::inWords(kube::NamespaceScope::within(names), kube::kMostNamedNamespaces);
+      elsewhere.push_back("only" +
+                          kube::inWords(kube::NamespaceScope::within(names), kube::kMostNamedNamespaces));
     clauses.push_back(
         nameInWords(service.meta.name) + " names it" +
         (runsIn(objects_, service.provider)
-             ? " only" + elsewhere
+             ? " " + kube::listed(elsewhere)
              : ", but its provider " + kube::toString(service.provider) + " is not there, or runs no Pods"));
   }
 }

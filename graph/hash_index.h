@@ -11,7 +11,7 @@ namespace lastout::graph {
 // Linear probing with the hashes stored beside the numbers. A record's slot is at or after its home, with no
 // free slot between; erasing moves what follows back, so there are no tombstones and churn costs nothing over
 // time. Different records may have equal hashes: the caller compares what it finds. Homes are in the order of
-// the hashes: growing then walks both tables forwards. It grows by half, so that at least half of it is used.
+// the hashes: growing then walks both tables forwards. It grows by half: after that, half of it is used.
 class HashIndex {
  public:
   // The first number with this hash for which equal(number) holds, or kNone.
@@ -62,7 +62,7 @@ class HashIndex {
 
   uint32_t home(uint32_t hash) const { return static_cast<uint32_t>(uint64_t{hash} * slots_.size() >> 32); }
   uint32_t after(uint32_t at) const { return at + 1 == slots_.size() ? 0 : at + 1; }
-  // Of the steps from one slot to another.
+  // Returns how many steps it is from one slot to another.
   uint32_t distance(uint32_t from, uint32_t to) const { return to - from + (to < from ? slots_.size() : 0); }
 
   void place(uint32_t hash, uint32_t number) {

@@ -41,8 +41,8 @@ inline bool isPresent(const Tables& tables, uint32_t node) {
 bool isNamed(const Tables& tables, uint32_t node);
 // The node's Extra, added if need be.
 Extra& writeExtra(Tables& tables, uint32_t node);
-// Lets the Extra go when its lists are empty, and then the node if it is absent. Nothing if it has gone
-// already.
+// Lets the Extra go when its lists are empty and the node is not terminating, and then the node if it is
+// absent. Nothing if it has gone already.
 void dropUnused(Tables& tables, uint32_t node);
 
 }  // namespace lastout::graph

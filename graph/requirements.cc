@@ -31,7 +31,9 @@ uint32_t findOnCarrier(const Tables& tables, uint32_t carrier, const kube::Names
   uint32_t found = kNone;
   if (first == kNone) return found;
   forEachNaming(tables, carrier, first, [&](uint32_t condition) {
-    if (found == kNone && scopeOf(tables, tables.conditions[condition]) == scope) found = condition;
+    const ConditionRecord& record = tables.conditions[condition];
+    if (found == kNone && record.selector == kEmptyString && scopeOf(tables, record) == scope)
+      found = condition;
   });
   return found;
 }

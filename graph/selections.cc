@@ -44,8 +44,17 @@ uint32_t countIn(const Tables& tables, uint32_t carrier, uint32_t space) {
   return count + (node != kNone && isOn(tables, carrier, tables.nodes[node].objectClass) ? 1 : 0);
 }
 
+// Lets the record go, which its condition no longer has in its list.
+void release(Tables& tables, uint32_t number) {
+  const NamedNamespace named = tables.namedNamespaces[number];
+  const uint32_t carrier = tables.conditions[named.condition].subject;
+  tables.namedIndex.erase(hashNamed(tables, carrier, named.namespaceNumber), number);
+  tables.namedNamespaces.release(number);
+  releaseNamespace(tables, named.namespaceNumber);
+}
+
 // The condition no longer names the namespace; its holders are not counted again.
-void dropNamed(Tables& tables, uint32_t condition, uint32_t space) {
+void dropOneNamed(Tables& tables, uint32_t condition, uint32_t space) {
   uint32_t before = kNone;
   uint32_t number = tables.conditions[condition].firstNamed;
   while (tables.namedNamespaces[number].namespaceNumber != space) {
@@ -57,30 +66,28 @@ void dropNamed(Tables& tables, uint32_t condition, uint32_t space) {
     tables.conditions.write(condition).firstNamed = next;
   else
     tables.namedNamespaces.write(before).nextOfCondition = next;
-  tables.namedIndex.erase(hashNamed(tables, tables.conditions[condition].subject, space), number);
-  tables.namedNamespaces.release(number);
-  releaseNamespace(tables, space);
+  release(tables, number);
 }
 
-// Has the condition name the namespace if its Namespace is here and does not match.
-void select(Tables& tables, uint32_t condition, uint32_t space) {
+// Has the condition name the namespace if it has these labels, and they do not match. nullptr: they are not
+// known.
+void select(Tables& tables, uint32_t condition, uint32_t space, const kube::Labels* labels) {
   const ConditionRecord& record = tables.conditions[condition];
-  const NamespaceEntry& entry = tables.namespaces[space];
-  const std::string name(tables.strings.view(entry.name));
-  const bool isOut = entry.isThere && !kube::isSelected(tables.strings.view(record.selector), name,
-                                                        labelsOf(tables.strings.view(entry.labels)));
+  const std::string name(tables.strings.view(tables.namespaces[space].name));
+  const bool isOut =
+      labels != nullptr && !kube::isSelected(tables.strings.view(record.selector), name, *labels);
   if (isOut == names(tables, record, space)) return;
   const uint32_t count = countIn(tables, record.subject, space);
   if (isOut)
     addNamed(tables, condition, name);
   else
-    dropNamed(tables, condition, space);
+    dropOneNamed(tables, condition, space);
   tables.conditions.write(condition).named += isOut ? count : 0 - count;
 }
 
-void selectForAll(Tables& tables, uint32_t space) {
+void selectForAll(Tables& tables, uint32_t space, const kube::Labels* labels) {
   for (uint32_t at = tables.firstSelecting; at != kNone; at = tables.conditions[at].nextSelecting)
-    select(tables, at, space);
+    select(tables, at, space, labels);
 }
 
 }  // namespace
@@ -95,7 +102,7 @@ void setLabels(Tables& tables, std::string_view namespaceName, const kube::Label
   NamespaceEntry& entry = tables.namespaces.write(space);
   entry.labels = tables.strings.add(text);
   entry.isThere = true;
-  selectForAll(tables, space);
+  selectForAll(tables, space, &labels);
 }
 
 void clearLabels(Tables& tables, std::string_view namespaceName) {
@@ -105,7 +112,7 @@ void clearLabels(Tables& tables, std::string_view namespaceName) {
   tables.strings.release(entry.labels);
   entry.labels = kEmptyString;
   entry.isThere = false;
-  selectForAll(tables, space);
+  selectForAll(tables, space, nullptr);
   releaseNamespace(tables, space);
 }
 
@@ -114,8 +121,11 @@ void addSelecting(Tables& tables, uint32_t condition, std::string_view selector)
   record.selector = tables.strings.add(selector);
   record.nextSelecting = tables.firstSelecting;
   tables.firstSelecting = condition;
-  for (uint32_t space = 0; space < tables.namespaces.slots(); ++space)
-    if (tables.namespaces[space].isThere) select(tables, condition, space);
+  for (uint32_t space = 0; space < tables.namespaces.slots(); ++space) {
+    if (!tables.namespaces[space].isThere) continue;
+    const kube::Labels labels = labelsOf(tables.strings.view(tables.namespaces[space].labels));
+    select(tables, condition, space, &labels);
+  }
 }
 
 void dropSelecting(Tables& tables, uint32_t condition) {
@@ -151,11 +161,9 @@ void addNamed(Tables& tables, uint32_t condition, std::string_view namespaceName
 
 void dropNamed(Tables& tables, const ConditionRecord& condition) {
   for (uint32_t number = condition.firstNamed; number != kNone;) {
-    const NamedNamespace named = tables.namedNamespaces[number];
-    tables.namedIndex.erase(hashNamed(tables, condition.subject, named.namespaceNumber), number);
-    tables.namedNamespaces.release(number);
-    releaseNamespace(tables, named.namespaceNumber);
-    number = named.nextOfCondition;
+    const uint32_t next = tables.namedNamespaces[number].nextOfCondition;
+    release(tables, number);
+    number = next;
   }
 }
 

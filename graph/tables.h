@@ -81,7 +81,7 @@ struct Carrier {
   uint32_t holders = 0;
   uint32_t firstMembership = kNone;  // of present classes
   uint32_t condition = kNone;        // the Finalizer condition on it of all namespaces
-  uint32_t firstScoped = kNone;      // Finalizer conditions on it that name namespaces
+  uint32_t firstScoped = kNone;      // Finalizer conditions on it with a scope
   uint32_t previousInType = kNone;   // of a pattern: among all patterns, as the next one
   uint32_t nextInType = kNone;
   uint32_t uses = 0;  // by memberships and conditions
@@ -182,10 +182,10 @@ struct ConditionRecord {
   uint32_t subject =
       kNone;  // Finalizer: Carrier; Object: Node; NamespaceContent: NamespaceEntry; Instances: Type
   uint32_t firstRequirement = kNone;
-  // Object: the next condition on the same object; Finalizer that names namespaces: the next of these on the
-  // same carrier.
+  // Object: the next condition on the same object; Finalizer with a scope: the next of these on the same
+  // carrier.
   uint32_t nextOfTarget = kNone;
-  uint32_t firstNamed = kNone;       // Finalizer only: NamedNamespaces, in the order of their names
+  uint32_t firstNamed = kNone;       // Finalizer only: NamedNamespaces
   uint32_t named = 0;                // Finalizer only: how many of the carrier's holders are in these
   StringId selector = kEmptyString;  // Finalizer only: of its scope, which then names those that do not match
   uint32_t nextSelecting = kNone;    // the next condition with a selector

@@ -15,8 +15,8 @@ struct NamespaceScope {
   enum class Kind : uint8_t { All, Within, Outside };
   Kind kind = Kind::All;
   std::set<std::string> names;  // of the namespaces; none for All
-  // Of Outside: it is about the namespaces whose labels match (written as for kubectl -l), and `names` are
-  // those of which it is known that they do not. Empty: labels do not count.
+  // Outside only. A label selector, written as for kubectl -l: the scope is about the namespaces that it
+  // matches, and `names` lists those that are known not to match. Empty: labels do not count.
   std::string selector = {};
   auto operator<=>(const NamespaceScope&) const =
       default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 errs

@@ -19,7 +19,7 @@ kube::ObjectMeta metaOf(const cluster::Model& model, Slot slot, const cluster::O
   if (object.terminating()) meta.deletionTimestamp = 1;
   meta.finalizers = metadataFinalizers(info, object.finalizers);
   meta.references = info.references;
-  meta.labels = info.forms.front().labels;  // those of Namespaces, which no step changes where they count
+  meta.labels = info.forms.front().labels;  // read of Namespaces: no step changes what a selector matches
   for (size_t i = 0; i < info.owners.size(); ++i) {
     const cluster::OwnerState owner = object.owner(i);
     if (owner == cluster::OwnerState::None || info.owners[i].owner == cluster::kNone) continue;

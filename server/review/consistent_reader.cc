@@ -139,11 +139,7 @@ kube::Result<void> ConsistentReader::checkLeftOut(const Conditions& conditions, 
                                     });
                          return !isBehind;
                        }};
-  for (std::optional<Place> place = Place(); place && !isBehind;) {
-    auto page = readPage(*type, *place, deadline, labels);
-    if (!page) return tl::unexpected(std::move(page.error()));
-    place = std::move(page->next);
-  }
+  if (auto read = readPages(*type, deadline, labels); !read) return read;
   if (isBehind) return tl::unexpected(unread("the watch of namespaces is behind the API server"));
   return {};
 }
@@ -181,11 +177,7 @@ kube::Result<std::vector<kube::Object>> ConsistentReader::readObjects(const kube
                       objects.push_back(client::toObject(std::move(object), *served));
                       return true;
                     }};
-  for (std::optional<Place> place = Place(); place;) {
-    auto page = readPage(*served, *place, deadline, all);
-    if (!page) return failed(std::move(page.error()));
-    place = std::move(page->next);
-  }
+  if (auto read = readPages(*served, deadline, all); !read) return failed(std::move(read.error()));
   return objects;
 }
 
@@ -205,12 +197,7 @@ kube::Result<void> ConsistentReader::readTypes(const Condition& condition, TimeP
                         if (isUntold) found(condition, {definitions->type, std::move(object.meta)});
                         return !isUntold;
                       }};
-  for (std::optional<Place> place = Place(); place && !isUntold;) {
-    auto page = readPage(*definitions, *place, deadline, names);
-    if (!page) return tl::unexpected(std::move(page.error()));
-    place = std::move(page->next);
-  }
-  return {};
+  return readPages(*definitions, deadline, names);
 }
 
 // Nothing of a type is there when its CRD is not.
@@ -296,6 +283,17 @@ kube::Result<ConsistentReader::Page> ConsistentReader::seekOnPage(const kube::Re
                      });
                      return !sought.empty();
                    }});
+}
+
+// The objects of all namespaces, until `reading` has seen enough.
+kube::Result<void> ConsistentReader::readPages(const kube::ResourceType& type, TimePoint deadline,
+                                               const Reading& reading) const {
+  for (std::optional<Place> place = Place(); place;) {
+    auto page = readPage(type, *place, deadline, reading);
+    if (!page) return tl::unexpected(std::move(page.error()));
+    place = std::move(page->next);
+  }
+  return {};
 }
 
 // All pages of one list are of one moment. It is no page of an ObjectClient: what is not sought is passed

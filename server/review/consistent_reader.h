@@ -70,6 +70,8 @@ class ConsistentReader {
   };
   kube::Result<Page> readPage(const kube::ResourceType& type, const Place& place, TimePoint deadline,
                               const Reading& reading) const;
+  kube::Result<void> readPages(const kube::ResourceType& type, TimePoint deadline,
+                               const Reading& reading) const;
   kube::Result<Page> seekOnPage(const kube::ResourceType& type, const Place& place, Conditions& sought,
                                 TimePoint deadline, const Found& found) const;
 
